@@ -1,0 +1,65 @@
+// CallTransport: one call of a session, from release to its one outcome. The seam between replay
+// and the wire. Real: http_call_transport (prompt text, HTTP, SSE). Virtual:
+// tests/fakes/engine_transport, where the engine model delivers milestones and no bytes exist.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "common/base/time.h"
+#include "common/corpus/prompt.h"
+#include "common/record/call_record.h"
+
+namespace plimsoll {
+
+struct CallRequest {
+  const Prompt* prompt = nullptr;  // Outlives the call.
+  std::uint32_t max_tokens = 1;    // Output length asked for.
+  std::uint64_t play_id = 0;       // Key of the play: affinity header, session noise of the model.
+  std::uint64_t parent_play_id = 0;  // Of the parent stream for subagent streams; 0: none.
+  std::uint64_t call_key = 0;        // Key of this attempt: unique in the run.
+  MonoTime released{};               // The deadline runs from here.
+};
+
+// One outcome with every stamp. Instants that never came are kNever.
+struct CallResult {
+  static constexpr MonoTime kNever = MonoTime::min();
+  Outcome outcome = Outcome::kClientError;
+  MonoTime sent = kNever;
+  MonoTime upload_done = kNever;
+  MonoTime headers = kNever;
+  MonoTime first_chunk = kNever;
+  MonoTime first_token = kNever;
+  MonoTime last_token = kNever;
+  MonoTime end = kNever;
+  std::uint32_t tokens_in = kAbsentTokens;
+  std::uint32_t tokens_cached = kAbsentTokens;
+  std::uint32_t tokens_out = kAbsentTokens;
+  std::uint32_t tokens_first_chunk = kAbsentTokens;
+  std::uint32_t chunks = 0;
+  std::uint16_t http_status = 0;
+  std::uint8_t flags = 0;    // RecordFlag bits: connection, cap, tool call.
+  Duration retry_after{-1};  // From the Retry-After header; negative: absent.
+};
+
+class CallObserver {
+ public:
+  virtual ~CallObserver() = default;
+  // Exactly once, never from inside Start(). The call may be destroyed in it.
+  virtual void OnCallEnded(const CallResult& result) = 0;
+};
+
+class CallTransport {
+ public:
+  // Destroying it hangs up, silently.
+  class Call {
+   public:
+    virtual ~Call() = default;
+  };
+  virtual ~CallTransport() = default;
+  // `observer` and `request.prompt` outlive the call.
+  [[nodiscard]] virtual std::unique_ptr<Call> Start(const CallRequest& request,
+                                                    CallObserver& observer) = 0;
+};
+
+}  // namespace plimsoll

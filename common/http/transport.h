@@ -1,0 +1,77 @@
+// HttpTransport: requests to the deployment as a seam. Real: curl_transport (libcurl multi-socket
+// on Asio). Scripted: tests/fakes/scripted_transport.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "common/base/time.h"
+
+namespace plimsoll {
+
+// A request body generated while it is uploaded: no buffer ever holds all of it.
+class BodySource {
+ public:
+  virtual ~BodySource() = default;
+  virtual std::uint64_t size() const = 0;  // Known beforehand: it becomes Content-Length.
+  // Writes the next bytes, at most `capacity`; returns how many. 0 only at the end.
+  virtual std::size_t Read(char* to, std::size_t capacity) = 0;
+};
+
+struct HttpRequest {
+  std::string method = "GET";
+  std::string url;
+  std::vector<std::pair<std::string, std::string>> headers;
+  std::unique_ptr<BodySource> body;  // Null: none.
+  std::string ca_file;               // https only; empty: the system's bundle.
+  Duration connect_timeout = 10s;
+};
+
+enum class TransferResult : std::uint8_t {
+  kOk,            // The answer came whole, whatever its status.
+  kConnectError,  // No connection (resolve, refused, TLS, connect timeout), or broken before any
+                  // header.
+  kBroken,        // Broken after the status line: reset, short body.
+  kProtocol,      // The peer does not speak HTTP.
+  kClientError,   // Ours: no port, no descriptor, out of memory.
+};
+
+struct TransferEnd {
+  TransferResult result = TransferResult::kOk;
+  std::string message;          // For people; empty when kOk.
+  bool new_connection = false;  // The transfer opened its connection.
+  MonoTime at{};
+};
+
+// Called on the loop's thread, never from inside Start(). Each instant was taken in the receive or
+// send callback, before any parsing.
+class TransferObserver {
+ public:
+  virtual ~TransferObserver() = default;
+  virtual void OnSent(MonoTime at) = 0;        // First byte of the request handed over; once.
+  virtual void OnUploadDone(MonoTime at) = 0;  // Last byte of the body handed over; once.
+  virtual void OnHeader(std::string_view name_lower, std::string_view value) = 0;
+  virtual void OnHeaders(std::uint16_t status, MonoTime at) = 0;  // After the last OnHeader.
+  virtual void OnBody(std::string_view bytes, MonoTime at) = 0;   // `bytes` die on return.
+  virtual void OnEnd(const TransferEnd& end) = 0;                 // Last call, exactly once.
+};
+
+class HttpTransport {
+ public:
+  // Destroying it cancels, silently: the observer hears nothing more. May be done in a callback.
+  class Transfer {
+   public:
+    virtual ~Transfer() = default;
+  };
+  virtual ~HttpTransport() = default;
+  // `observer` outlives the transfer.
+  [[nodiscard]] virtual std::unique_ptr<Transfer> Start(HttpRequest request,
+                                                        TransferObserver& observer) = 0;
+};
+
+}  // namespace plimsoll

@@ -1,0 +1,91 @@
+// What an agent needs to know to play its share of a run: values only, made by
+// coordinator/planning, carried by common/wire, played by agent/replay.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/base/limits.h"
+#include "common/base/time.h"
+#include "common/corpus/session.h"
+
+namespace plimsoll {
+
+// A class of sessions and its share of the mix.
+struct TierPlan {
+  std::string name;                // "heavy", "light".
+  Tier tier = Tier::kUnspecified;  // Which sessions of the corpus.
+  std::uint32_t share = 0;         // In parts of the sum over tiers; > 0.
+  friend bool operator==(const TierPlan&, const TierPlan&) = default;
+};
+
+enum class ThinkTime : std::uint8_t { kNone = 0, kRecorded = 1 };  // Sent: never renumber.
+
+// The failure policy of design section 2: how a real agent's client behaves.
+struct FailurePolicy {
+  std::uint32_t attempts_max = limits::kAttemptsMax;
+  Duration back_off_min = limits::kBackOffMin;
+  Duration back_off_max = limits::kBackOffMax;
+  friend bool operator==(const FailurePolicy&, const FailurePolicy&) = default;
+};
+
+struct TargetPlan {
+  std::string url;  // Base, "http://127.0.0.1:8080/v1"; no slash at the end.
+  std::string model;
+  std::string
+      bearer_env;  // Environment variable that holds the token; the token itself never travels.
+  std::string ca_file;  // PEM bundle for https; empty: the system's.
+  std::vector<std::pair<std::string, std::string>> headers;  // Static ones.
+  std::string affinity_play_header;  // Carries the play's id; empty: not sent.
+  std::string
+      affinity_parent_header;  // Carries the parent's id for subagent streams; empty: not sent.
+  std::uint32_t max_tokens = 65'536;  // Cap on the cap asked for.
+  bool min_tokens_accepted = false;   // Preflight found that min_tokens / ignore_eos are honoured.
+  Duration connect_timeout = 10s;
+  Duration idle_timeout = 120s;   // Nothing arrived for this long.
+  Duration call_deadline = 600s;  // From the attempt's release to its end.
+  friend bool operator==(const TargetPlan&, const TargetPlan&) = default;
+};
+
+// Fixed for a whole run.
+struct RunPlan {
+  std::string run_id;
+  std::uint64_t seed = 0;     // Of the schedule: sessions, start points, back-off.
+  std::uint64_t nonce = 0;    // Of the prompts: differs per run, so that no cache knows them.
+  std::string corpus_digest;  // SHA-256 of the corpus file, hex.
+  std::vector<TierPlan> tiers;
+  ThinkTime think_time = ThinkTime::kNone;
+  Duration think_time_cap = 60s;
+  std::uint32_t output_divisor = 1;  // Recorded output lengths are divided by this (rehearsals).
+  bool isolate_prefixes = false;     // Salt the shared prefix per play too.
+  FailurePolicy failure;
+  TargetPlan target;
+  friend bool operator==(const RunPlan&, const RunPlan&) = default;
+};
+
+// One step as every agent plays it. Phases from the common start:
+//   [0, warm_up) warm-up · [warm_up, warm_up + measure) measured · then cool-down, until every call
+//   released in the measured time has ended or drain_limit has passed.
+struct StepPlan {
+  std::uint32_t step = 0;      // Index in the run, repeats counted apart.
+  std::uint32_t sessions = 0;  // Lanes over all agents.
+  Duration warm_up{};
+  Duration measure{};  // A whole number of blocks.
+  Duration block{};
+  Duration drain_limit{};
+  Duration prime_limit{};  // Priming of the added lanes ends here, whatever is left.
+  friend bool operator==(const StepPlan&, const StepPlan&) = default;
+};
+
+// Lane k as a fixed function of k, the seed and the fleet's order (common/plan/lanes.h).
+struct LaneSpec {
+  std::uint32_t lane = 0;
+  std::uint8_t tier = 0;   // Index into RunPlan::tiers.
+  std::uint32_t rank = 0;  // How many lanes of its tier have a lower number.
+  std::uint32_t agent_slot = 0;
+  friend bool operator==(const LaneSpec&, const LaneSpec&) = default;
+};
+
+}  // namespace plimsoll

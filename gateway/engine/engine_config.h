@@ -1,0 +1,37 @@
+// Settings of the engine model, with defaults. Values only.
+#pragma once
+
+#include <cstdint>
+
+#include "common/base/time.h"
+
+namespace plimsoll {
+
+// Zero switches a kind of noise off (exact tests). Defaults are design section 8's.
+struct NoiseConfig {
+  double call_sigma = 0.5;     // Lognormal per call.
+  double session_sigma = 0.6;  // Lognormal per session.
+  double drift_sigma = 0.25;   // Stationary deviation of the log-AR(1) drift.
+  Duration drift_time = 60s;   // Its time constant.
+  double cold_share = 0.06;    // Calls that start cold …
+  double cold_factor = 3.3;    // … and their prefill's factor.
+};
+
+struct EngineConfig {
+  std::uint32_t copies = 1;        // Behind a router: by session key, so that caches are reused.
+  std::uint32_t running_max = 64;  // Requests in a copy's batch; more wait.
+  double prefill_tokens_per_s = 12'000;  // Uncached tokens, one prefill at a time per copy.
+  double prefill_base_s = 0.03;          // Per request, before its tokens.
+  double decode_tokens_per_s = 60;       // Of one request alone.
+  double decode_slowdown = 0.03;  // A batch of b decodes at decode / (1 + slowdown * (b - 1)) each.
+  std::uint32_t kv_blocks = 60'000;  // Of 64 tokens, per copy.
+  bool prefix_cache = true;
+  NoiseConfig noise;
+};
+
+struct EngineSeeds {
+  std::uint64_t path = 1;   // Of the drift: the same path again with other sessions.
+  std::uint64_t calls = 1;  // Of calls' and sessions' factors.
+};
+
+}  // namespace plimsoll

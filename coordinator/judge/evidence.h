@@ -1,0 +1,79 @@
+// What a step leaves behind, as values: the only input of the judge. Made by coordinator/ingest.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/plan/plan.h"
+#include "common/record/outcome.h"
+#include "common/record/tally.h"
+#include "common/stats/histogram.h"
+
+namespace plimsoll {
+
+// Counts of one (lane, block) against the bar's limits. A call is an observation of the block of
+// its first release; an attempt is counted in the block of its own release.
+struct CellCounts {
+  std::uint32_t lane = 0;
+  std::uint32_t block = 0;
+  std::uint8_t tier = 0;
+  std::uint32_t ttft_n = 0;          // Calls: with a first token, or failed (+infinity).
+  std::uint32_t ttft_within = 0;     // Of them at or under the limit.
+  std::uint32_t rate_n = 0;          // Calls with an interactivity, or failed without one (0).
+  std::uint32_t rate_within = 0;     // Of them at or above the limit.
+  std::uint32_t rate_one_chunk = 0;  // Answered in one chunk: no interactivity.
+  std::uint32_t attempts = 0;        // Released attempts, client errors included.
+  std::uint32_t failed = 0;          // Of them failures.
+  std::uint32_t unsent = 0;          // Calls of failed plays never sent (design section 2).
+};
+
+// One check of an identity of design section 2.
+struct Identity {
+  std::string name;  // "attempts = outcomes"
+  std::int64_t left = 0;
+  std::int64_t right = 0;
+  std::int64_t tolerance = 0;
+  bool holds() const { return left - right <= tolerance && right - left <= tolerance; }
+};
+
+// Sums over agents of what they said of themselves.
+struct AgentEvidence {
+  std::uint32_t slot = 0;
+  std::string name;
+  std::uint32_t lanes = 0;
+  std::uint64_t attempts = 0;
+  std::int64_t skew_ns = 0;  // Start error plus the clock offset's uncertainty.
+  std::int64_t lateness_p99_ns = 0;
+  std::int64_t lateness_max_ns = 0;
+  std::int64_t loop_lag_max_ns = 0;
+  double cpu_share_max = 0;
+  std::uint64_t records_lost = 0;
+  bool lost = false;  // Gone, or silent for too long, within the step.
+};
+
+struct StepEvidence {
+  StepPlan plan;
+  std::vector<std::string> tier_names;  // Indexed by CellCounts::tier.
+  std::vector<CellCounts> cells;        // By lane, then block; only cells with something in them.
+  OutcomeCounts outcomes{};             // Of attempts released in the measured time.
+  std::array<std::int64_t, kLaneStates> lane_state_ns{};  // Over all lanes.
+  std::int64_t planned_lane_ns = 0;                       // sessions x measured time.
+  std::vector<AgentEvidence> agents;
+  std::vector<Identity> identities;
+  // Distributions over the measured time, for the report; the verdict uses the counts above.
+  Histogram ttft_ns;       // Calls with a first token, from first release.
+  Histogram ttft_sent_ns;  // The same calls, from `sent`.
+  Histogram rate_mtok_s;   // Interactivity in thousandths of tokens/s, calls that have one.
+  Histogram end_to_end_rate_mtok_s;  // tokens_out / (last_token − released), the same unit.
+  std::uint64_t ttft_infinite = 0;   // Failed calls without a first token.
+  std::uint64_t rate_zero = 0;       // Failed calls without an interactivity.
+  std::uint64_t tokens_in = 0;       // As usage says, of calls that reported it.
+  std::uint64_t tokens_cached = 0;
+  std::uint64_t tokens_out = 0;
+  std::uint64_t usage_missing = 0;     // ok calls without usage.
+  double requests_in_flight_mean = 0;  // Over the measured time.
+};
+
+}  // namespace plimsoll

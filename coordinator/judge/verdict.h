@@ -1,0 +1,55 @@
+// Verdicts as values: of a part, of a step, of a sweep.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "coordinator/judge/bar.h"
+
+namespace plimsoll {
+
+// Stored: never renumber.
+enum class Verdict : std::uint8_t { kPass = 1, kFail = 2, kTooClose = 3, kNoData = 4 };
+enum class Lean : std::uint8_t { kNone = 0, kPass = 1, kFail = 2 };
+
+// "pass", "fail", "too close", "no data".
+const char* Name(Verdict verdict);
+
+struct PartVerdict {
+  Limit limit;
+  Verdict verdict = Verdict::kNoData;
+  Lean lean = Lean::kNone;  // Of too close.
+  std::string reason;       // One line for people; never empty.
+  std::uint64_t n = 0;      // Observations behind the verdict.
+  std::optional<double>
+      value;  // The percentile or rate over all, failed calls included; absent: none, or +infinity.
+  bool value_infinite = false;          // The percentile fell among failed calls.
+  std::optional<double> value_ok_only;  // Over successes alone, shown beside.
+  double share_within = 0;              // Of calls at the limit's good side (errors: failed share).
+  double share_low = 0;                 // 95% interval of that share.
+  double share_high = 1;
+  std::optional<double> margin;  // (limit − value) / limit, positive is good.
+};
+
+struct StepVerdict {
+  Verdict verdict = Verdict::kNoData;
+  bool is_void = false;              // The step says nothing, whatever its parts show.
+  std::vector<std::string> reasons;  // Why it is void, or which part decided.
+  std::vector<PartVerdict> parts;    // In the bar's order; of a void step all read no data.
+  double offered_share = 0;
+  double sent_share = 0;
+  bool holds() const { return verdict == Verdict::kPass; }
+};
+
+// The capacity as the point and its bracket.
+struct Capacity {
+  std::optional<std::uint32_t> passed;  // Last step that passed below the first that failed.
+  std::optional<std::uint32_t> failed;  // First step that failed.
+  std::string sentence;                 // "10 sessions hold; 15 do not (TTFT)" …
+  std::optional<Metric> limited_by;     // Part that failed first.
+  double requests_in_flight = 0;        // Kept by `passed` sessions.
+};
+
+}  // namespace plimsoll

@@ -1,6 +1,6 @@
 #include "common/http/server/http_server.h"
 
-#include <algorithm>
+#include <array>
 #include <unordered_map>
 
 #include <boost/asio/buffer.hpp>
@@ -20,7 +20,7 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using Error = boost::system::error_code;
 
-constexpr std::size_t kReadBytes = std::size_t{32} << 10;
+constexpr std::size_t kReadBytes = std::size_t{16} << 10;
 // Read ahead while an answer is under way, to see a hang-up; more waits in the kernel.
 constexpr std::size_t kReadAheadMax = std::size_t{64} << 10;
 constexpr Duration kSweepPeriod = 250ms;
@@ -123,12 +123,11 @@ class Connection final : public HttpResponder::Exchange,
   void Read() {
     if (reading_ || closed_) return;
     reading_ = true;
-    const std::size_t old = in_.size();
-    in_.resize(old + kReadBytes);
-    socket_.async_read_some(asio::buffer(in_.data() + old, kReadBytes),
-                            [me = shared_from_this(), old](const Error& error, std::size_t n) {
-                              me->in_.resize(old + n);
+    // Into a buffer of its own: in_ is parsed while a read is pending.
+    socket_.async_read_some(asio::buffer(read_),
+                            [me = shared_from_this()](const Error& error, std::size_t n) {
                               me->reading_ = false;
+                              me->in_.append(me->read_.data(), n);
                               me->OnRead(error);
                             });
   }
@@ -245,6 +244,7 @@ class Connection final : public HttpResponder::Exchange,
   std::function<void(Connection*)> gone_;
   std::function<void()> hung_up_;
   RequestReader reader_;
+  std::array<char, kReadBytes> read_;
   std::string in_;         // Received, not yet parsed.
   std::string out_;        // To be sent after in_flight_.
   std::string in_flight_;  // Being sent.

@@ -37,9 +37,9 @@ class CurlMulti::Impl : public std::enable_shared_from_this<Impl> {
   void Close() {
     closed_ = true;
     on_done_ = nullptr;
-    timer_.cancel();
     curl_multi_cleanup(multi_);  // Closes idle connections, which takes their sockets back.
     multi_ = nullptr;
+    timer_.cancel();
     for (const auto& [fd, socket] : sockets_) LetGo(*socket);
     sockets_.clear();
   }

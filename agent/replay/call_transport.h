@@ -48,7 +48,7 @@ struct CallResult {
 class CallObserver {
  public:
   virtual ~CallObserver() = default;
-  // Exactly once, never from inside Start(). The call may be destroyed in it.
+  // Exactly once, never from inside Start(). The call may be destroyed in it, and `result` with it.
   virtual void OnCallEnded(const CallResult& result) = 0;
 };
 

@@ -78,7 +78,7 @@ std::string Schema() {
   return std::string(1, kSchemaKind);
 }
 
-std::string Run(std::string_view run) {
+std::string Header(std::string_view run) {
   return Prefix(kRunKind, run);
 }
 

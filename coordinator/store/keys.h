@@ -57,7 +57,7 @@ struct StartKey {
 };
 
 std::string Schema();
-std::string Run(std::string_view run);
+std::string Header(std::string_view run);
 std::string Encode(const StartKey& key);
 std::string Encode(const StepKey& key);
 std::string Encode(const CellKey& key);

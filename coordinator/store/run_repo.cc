@@ -49,13 +49,13 @@ Status RunRepo::PutRun(const RunInfo& run) {
   if (!before.ok() && !absl::IsNotFound(before.status())) return before.status();
   const auto started = static_cast<std::uint64_t>(run.started.time_since_epoch().count());
   return store_.Commit(
-      {{keys::Run(run.id), EncodeRun(run)}, {keys::Encode(keys::StartKey{started, run.id}), ""}},
+      {{keys::Header(run.id), EncodeRun(run)}, {keys::Encode(keys::StartKey{started, run.id}), ""}},
       Durability::kSynced);
 }
 
 StatusOr<RunInfo> RunRepo::GetRun(std::string_view id) const {
   RETURN_IF_ERROR(CheckRunId(id));
-  StatusOr<std::string> bytes = store_.Get(keys::Run(id));
+  StatusOr<std::string> bytes = store_.Get(keys::Header(id));
   if (absl::IsNotFound(bytes.status())) {
     return absl::NotFoundError(fmt::format("the store has no run {}", id));
   }

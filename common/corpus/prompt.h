@@ -6,6 +6,7 @@
 // holds text.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -44,18 +45,47 @@ struct PromptKeys {
 };
 
 // Looks up prompts of one session. Building one walks the chain of references, O(calls) at worst.
+//
+// Identities: blocks of a stream's first prompt below its prefix_blocks are the class's, (key of run
+// and class, position); all others are the play's, (keys.play, ordinal of the fresh block over the
+// session). A tail has the identity of the block that completes it in a later call.
+// Messages: [system] prefix, then what each call of the chain appended, the answer to the call
+// before it as the assistant's and the rest as the user's. A call that keeps its ref whole has its
+// ref's messages as a prefix of its own; a cut inside a message shortens it.
 class PromptIndex {
  public:
-  explicit PromptIndex(const Session& session);  // `session` outlives it.
+  // `session` outlives it and passes ValidateSession().
+  explicit PromptIndex(const Session& session);
 
-  // Replaces *prompt (its vectors are reused). call < session.calls.size().
+  // Replaces *prompt (its vectors are reused). call < session.calls.size(). O(chain), and free of
+  // allocation once the vectors are large enough.
   void Build(std::size_t call, const PromptKeys& keys, Prompt* prompt) const;
 
  private:
+  // What Build() needs of one call, side by side. Positions are blocks or tokens of the prompt.
+  struct Node {
+    std::int32_t ref = -1;
+    std::uint32_t stream = 0;
+    std::uint32_t tokens = 0;
+    std::uint32_t blocks = 0;  // Full ones.
+    std::uint32_t kept_blocks = 0;
+    std::uint32_t first_fresh = 0;   // Ordinal of its first fresh block in the session.
+    std::uint32_t class_blocks = 0;  // Its fresh blocks below have the text of the class.
+    std::uint32_t system_end = 0;    // The system message is [0, system_end) tokens.
+    std::uint32_t begin = 0;         // Its own messages begin here: an answer, then the user's.
+    std::uint32_t answer_end = 0;
+    std::int32_t tail_stream = -1;  // Stream whose class the tail's text is of; -1: the play's.
+    std::uint32_t tail_id = 0;      // Block whose beginning is the tail.
+  };
+
+  void PlaceMessages(std::size_t call, std::int32_t previous,
+                     std::vector<std::int32_t>* continuation);
+  bool EndsInUserMessage(std::size_t call, std::uint32_t tokens) const;
+  void PlaceTail(std::size_t call, std::int32_t continuation);
+  std::uint64_t ClassKey(std::uint32_t stream, const PromptKeys& keys) const;
+
   const Session& session_;
-  std::vector<std::uint32_t> first_fresh_id_;  // Of each call: ordinal of its first fresh block.
-  std::vector<std::uint32_t> tail_id_;         // Of each call: block whose beginning is its tail.
-  std::vector<std::int32_t> previous_;  // Of each call: the call before it in its stream, or -1.
+  std::vector<Node> nodes_;
 };
 
 }  // namespace plimsoll

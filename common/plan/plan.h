@@ -85,6 +85,9 @@ struct LaneSpec {
   std::uint8_t tier = 0;   // Index into RunPlan::tiers.
   std::uint32_t rank = 0;  // How many lanes of its tier have a lower number.
   std::uint32_t agent_slot = 0;
+  // Number of its first play: 0, unless an agent that ran the lane was lost. Its successor then
+  // counts on from here, so that no prompt of the lost plays is sent again.
+  std::uint32_t first_play = 0;
   friend bool operator==(const LaneSpec&, const LaneSpec&) = default;
 };
 

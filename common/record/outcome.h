@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <iosfwd>
 #include <string_view>
 
 namespace plimsoll {
@@ -25,8 +26,10 @@ enum class Outcome : std::uint8_t {
 };
 inline constexpr std::size_t kOutcomes = 13;  // Slots of an array indexed by Outcome; 0 is unused.
 
-// "ok", "refused", "context_overflow", …
+// "ok", "refused", "context_overflow", …; "unknown" outside the list.
 std::string_view Name(Outcome outcome);
+// How test failures print one.
+void PrintTo(Outcome outcome, std::ostream* out);
 // False for 0 and beyond the list: what a peer sent is checked with this.
 constexpr bool IsOutcome(unsigned value) {
   return value >= 1 && value < kOutcomes;

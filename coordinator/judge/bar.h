@@ -14,6 +14,9 @@ enum class Metric : std::uint8_t {
   kErrors = 3,         // Share 0…1; at most the limit is good.
 };
 
+// "TTFT", "interactivity", "errors".
+const char* Name(Metric metric);
+
 struct Limit {
   Metric metric = Metric::kTtft;
   double quantile = 0.9;  // Share of calls that must be within the limit; unused for kErrors.

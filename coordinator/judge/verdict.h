@@ -26,7 +26,7 @@ struct PartVerdict {
   std::optional<double>
       value;  // The percentile or rate over all, failed calls included; absent: none, or +infinity.
   bool value_infinite = false;          // The percentile fell among failed calls.
-  std::optional<double> value_ok_only;  // Over successes alone, shown beside.
+  std::optional<double> value_ok_only;  // Over the calls that have one, shown beside.
   double share_within = 0;              // Of calls at the limit's good side (errors: failed share).
   double share_low = 0;                 // 95% interval of that share.
   double share_high = 1;
@@ -42,6 +42,11 @@ struct StepVerdict {
   double sent_share = 0;
   bool holds() const { return verdict == Verdict::kPass; }
 };
+
+// Of a step that is too close: fail if any part too close leans so, else pass. kNone for others.
+Lean LeanOf(const StepVerdict& step);
+// "TTFT" or "TTFT, errors": the parts of `step` with `verdict`, in the bar's order; "" if none.
+std::string PartsWith(const StepVerdict& step, Verdict verdict);
 
 // The capacity as the point and its bracket.
 struct Capacity {

@@ -24,6 +24,9 @@ struct EngineConfig {
   double prefill_base_s = 0.03;          // Per request, before its tokens.
   double decode_tokens_per_s = 60;       // Of one request alone.
   double decode_slowdown = 0.03;  // A batch of b decodes at decode / (1 + slowdown * (b - 1)) each.
+  // Decode's share of its speed while the copy prefills, as chunked prefill shares each step:
+  // 1 is disaggregated prefill, 0 is prefill that blocks decode.
+  double decode_during_prefill = 0.5;
   std::uint32_t kv_blocks = 60'000;  // Of 64 tokens, per copy.
   bool prefix_cache = true;
   NoiseConfig noise;

@@ -1,0 +1,180 @@
+#include "agent/control/agent.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/base/limits.h"
+
+namespace plimsoll {
+
+// Everything that exists once the plan and its corpus are here.
+struct Agent::Run {
+  Run(AgentDeps& deps, CoordinatorLink& link, std::uint32_t slot, std::uint64_t incarnation,
+      const RunPlan& plan, std::shared_ptr<const Corpus> corpus,
+      std::unique_ptr<CallTransport> to_target)
+      : index(std::move(corpus), plan),
+        transport(std::move(to_target)),
+        uplink(deps.scheduler, link, slot, incarnation),
+        replayer(deps.scheduler, *transport, uplink, deps.self_load, plan, index) {}
+
+  CorpusIndex index;
+  std::unique_ptr<CallTransport> transport;
+  Uplink uplink;
+  Replayer replayer;
+  bool stopping = false;
+};
+
+Agent::Agent(AgentDeps deps, Hello hello) : deps_(std::move(deps)), hello_(std::move(hello)) {
+  hello_.corpora = deps_.shelf.digests();
+}
+
+Agent::~Agent() = default;
+
+void Agent::Attach(CoordinatorLink& link) {
+  link_ = &link;
+  link_->Send(hello_);
+  heard_ = deps_.scheduler.Now();
+  WatchCoordinator();
+}
+
+void Agent::OnMessage(CoordinatorMessage message) {
+  if (finished_) return;
+  heard_ = deps_.scheduler.Now();
+  if (paused_ && run_ != nullptr) {
+    paused_ = false;
+    run_->replayer.Resume();
+  }
+  std::visit([this](auto&& m) { Handle(std::move(m)); }, std::move(message));
+}
+
+void Agent::Handle(Welcome message) {
+  slot_ = message.agent_slot;
+}
+
+void Agent::Handle(Refuse message) {
+  Finish(absl::FailedPreconditionError("the coordinator refused this agent: " + message.reason));
+}
+
+void Agent::Handle(Ping message) {
+  link_->Send(Pong{.sequence = message.sequence,
+                   .agent_ns = deps_.scheduler.Now().time_since_epoch().count(),
+                   .calls_in_flight = run_ ? run_->replayer.calls_in_flight() : 0,
+                   .lanes = run_ ? run_->replayer.lanes() : 0});
+}
+
+void Agent::Handle(PrepareRun message) {
+  if (run_ != nullptr) return Fault(absl::FailedPreconditionError("a second run on one link"));
+  plan_ = std::make_unique<RunPlan>(std::move(message.plan));
+  corpus_bytes_.clear();
+  if (deps_.shelf.Find(plan_->corpus_digest) == nullptr) return;  // Its chunks are on their way.
+  if (const Status status = MakeRun(); !status.ok()) Fault(status);
+}
+
+void Agent::Handle(CorpusChunk message) {
+  if (plan_ == nullptr || run_ != nullptr || message.digest != plan_->corpus_digest) return;
+  if (message.total_bytes > limits::kCorpusBytesMax || message.offset != corpus_bytes_.size() ||
+      message.offset + message.bytes.size() > message.total_bytes) {
+    return Fault(absl::InvalidArgumentError("a corpus chunk that does not follow the one before"));
+  }
+  corpus_bytes_ += message.bytes;
+  if (corpus_bytes_.size() < message.total_bytes) return;
+  Status status = deps_.shelf.Add(message.digest, std::exchange(corpus_bytes_, {}));
+  if (status.ok()) status = MakeRun();
+  if (!status.ok()) Fault(status);
+}
+
+Status Agent::MakeRun() {
+  auto transport = deps_.make_transport(*plan_);
+  if (!transport.ok()) return transport.status();
+  run_ = std::make_unique<Run>(deps_, *link_, slot_, hello_.incarnation, *plan_,
+                               deps_.shelf.Find(plan_->corpus_digest), *std::move(transport));
+  link_->Send(RunReady{});
+  return absl::OkStatus();
+}
+
+void Agent::Handle(PrepareStep message) {
+  if (run_ == nullptr) return Fault(absl::FailedPreconditionError("a step before its run"));
+  const std::uint32_t step = message.step.step;
+  const Status status = run_->replayer.PrepareStep(
+      message.step, message.lanes, [this, step](const Primer::Result& primed) {
+        link_->Send(
+            StepReady{.step = step, .primers_sent = primed.sent, .primers_failed = primed.failed});
+      });
+  if (!status.ok()) Fault(status);
+}
+
+void Agent::Handle(CommitStep message) {
+  if (run_ == nullptr) return Fault(absl::FailedPreconditionError("a start before its run"));
+  const std::uint64_t lost_before = run_->uplink.records_lost();
+  const Status status = run_->replayer.CommitStep(
+      message.step, MonoTime(Duration(message.start_agent_ns)),
+      [this, lost_before](StepTally tally) {
+        const std::uint64_t last = run_->uplink.Flush();
+        tally.records_lost = run_->uplink.records_lost() - lost_before;
+        link_->Send(StepClosed{.tally = std::move(tally), .last_sequence = last});
+      });
+  if (!status.ok()) Fault(status);
+}
+
+void Agent::Handle(Stop message) {
+  StopReplay(message.kind == StopKind::kAbort ? Duration{0} : message.drain_limit);
+}
+
+void Agent::StopReplay(Duration drain_limit) {
+  if (run_ == nullptr) {
+    link_->Send(Stopped{});
+    return;
+  }
+  run_->stopping = true;
+  run_->replayer.Stop(drain_limit, [this] {
+    const std::uint64_t last = run_->uplink.Flush();
+    if (link_ != nullptr) link_->Send(Stopped{.last_sequence = last});
+  });
+}
+
+void Agent::Shutdown(StopKind kind) {
+  if (link_ == nullptr || run_ == nullptr)
+    return Finish(absl::CancelledError("stopped by a signal"));
+  if (kind == StopKind::kAbort) run_->replayer.Stop(Duration{0}, [] {});
+  Fault(absl::CancelledError("the agent was stopped by a signal"));
+  Finish(absl::CancelledError("stopped by a signal"));
+}
+
+void Agent::OnAck(std::uint64_t sequence) {
+  if (run_ != nullptr) run_->uplink.OnAck(sequence);
+}
+
+void Agent::OnClosed(const Status& reason) {
+  // Re-attachment after a coordinator's restart is a later issue: without its coordinator an agent
+  // hangs up on everything at once.
+  const bool orderly = run_ != nullptr && run_->stopping;
+  link_ = nullptr;
+  if (run_ != nullptr) run_->replayer.Stop(Duration{0}, [] {});
+  Finish(orderly ? absl::OkStatus() : reason);
+}
+
+void Agent::Fault(const Status& status) {
+  if (link_ != nullptr) link_->Send(AgentFault{.message = std::string(MessageOf(status))});
+}
+
+void Agent::WatchCoordinator() {
+  watch_ = deps_.scheduler.After(limits::kHeartbeat, [this] {
+    const Duration silent = deps_.scheduler.Now() - heard_;
+    if (run_ != nullptr && silent > limits::kDeadMan && !paused_) {
+      paused_ = true;
+      run_->replayer.Pause();
+    }
+    if (run_ != nullptr && silent > limits::kAgentLost && !run_->stopping) StopReplay(Duration{0});
+    WatchCoordinator();
+  });
+}
+
+void Agent::Finish(Status status) {
+  if (finished_) return;
+  finished_ = true;
+  watch_.Cancel();
+  finish_ = deps_.scheduler.After(Duration{0}, [this, status] { deps_.finished(status); });
+}
+
+}  // namespace plimsoll

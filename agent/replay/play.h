@@ -1,0 +1,62 @@
+// One play: a session's tree of calls as one lane walks it. Knows what may be released when; sends
+// nothing. Pure but for the shared graph.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "common/plan/corpus_index.h"
+#include "common/record/tally.h"
+
+namespace plimsoll {
+
+class Play {
+ public:
+  // A call that may be released, and when.
+  struct Due {
+    std::uint32_t call;
+    MonoTime at;
+  };
+
+  Play(const CorpusIndex& index, std::uint32_t session, std::uint32_t number)
+      : graph_(&index.graph(session)), session_(session), number_(number) {}
+
+  // Starts the play so that `share` of its replayed timeline has passed at `at` (0: from the
+  // beginning). Calls released before that are skipped. Appends the calls that are due without any
+  // predecessor.
+  void Start(MonoTime at, double share, const Session& session, std::vector<Due>* due);
+  // The calls whose prompts an engine would hold at the start point: of each stream that is open
+  // there, the last skipped one. Empty for a play from the beginning.
+  static std::vector<std::uint32_t> Primers(const CorpusIndex& index, std::uint32_t session,
+                                            double share);
+
+  // `call` completed at `at`; appends what it sets free.
+  void Complete(std::uint32_t call, MonoTime at, std::vector<Due>* due);
+  bool done() const { return completed_ == pending_.size(); }
+
+  // Bookkeeping of the identity: counts first releases against the current window.
+  void CountRelease(MonoTime released, MonoTime measure_begin, MonoTime measure_end);
+  // A new window opens: all that was released until now lies before it.
+  void OpenWindow();
+  void Fail(std::uint32_t block, std::int64_t at_ns);
+  bool failed() const { return tally_.failed; }
+  void SetNextPlayAt(std::int64_t at_ns) { tally_.next_play_at_ns = at_ns; }
+  PlayTally tally() const;
+
+  MonoTime started_at() const { return started_at_; }
+  std::uint32_t session() const { return session_; }
+  std::uint32_t number() const { return number_; }
+
+ private:
+  const SessionGraph* graph_;
+  std::uint32_t session_;
+  std::uint32_t number_;
+  std::vector<std::uint32_t>
+      pending_;                  // Predecessors not yet complete; kSkipped for skipped calls.
+  std::uint32_t completed_ = 0;  // Skipped ones among them.
+  MonoTime started_at_{};
+  std::uint32_t released_after_ = 0;  // First released after the measured time.
+  PlayTally tally_;
+};
+
+}  // namespace plimsoll

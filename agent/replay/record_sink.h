@@ -1,0 +1,14 @@
+// RecordSink: where a lane puts the record of an attempt that ended. Real: agent/uplink/uplink.
+#pragma once
+
+#include "common/record/call_record.h"
+
+namespace plimsoll {
+
+class RecordSink {
+ public:
+  virtual ~RecordSink() = default;
+  virtual void Add(const CallRecord& record) = 0;
+};
+
+}  // namespace plimsoll

@@ -1,0 +1,146 @@
+#include "agent/replay/replayer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace plimsoll {
+
+Replayer::Replayer(Scheduler& scheduler, CallTransport& transport, RecordSink& sink,
+                   SelfLoad& self_load, const RunPlan& plan, const CorpusIndex& index)
+    : context_{scheduler, transport, sink, plan, index}, self_load_(self_load), primer_(context_) {
+  context_.settled = [this] { OnSettled(); };
+}
+
+Replayer::~Replayer() = default;
+
+Status Replayer::PrepareStep(const StepPlan& step, const std::vector<LaneSpec>& specs,
+                             std::function<void(const Primer::Result&)> ready) {
+  if (context_.stopping) return absl::FailedPreconditionError("a step after the stop");
+  for (const auto& lane : lanes_) {
+    const bool kept = std::any_of(specs.begin(), specs.end(), [&](const LaneSpec& spec) {
+      return spec.lane == lane->spec().lane;
+    });
+    if (!kept) {
+      return absl::InvalidArgumentError(
+          fmt::format("step {} lacks lane {}, which is alive", step.step, lane->spec().lane));
+    }
+  }
+  measuring_ = false;
+  start_timer_.Cancel();
+  measured_timer_.Cancel();
+  drain_timer_.Cancel();
+  close_timer_.Cancel();
+  closed_ = nullptr;
+  prepared_ = step;
+  has_prepared_ = true;
+  std::vector<Lane*> added;
+  for (const LaneSpec& spec : specs) {
+    const bool alive = std::any_of(lanes_.begin(), lanes_.end(), [&](const auto& lane) {
+      return lane->spec().lane == spec.lane;
+    });
+    if (!alive) lanes_.push_back(std::make_unique<Lane>(context_, spec));
+  }
+  for (const auto& lane : lanes_) {
+    if (!lane->begun()) added.push_back(lane.get());
+  }
+  primer_.Run(added, step.prime_limit, std::move(ready));
+  return absl::OkStatus();
+}
+
+Status Replayer::CommitStep(std::uint32_t step, MonoTime start,
+                            std::function<void(StepTally)> closed) {
+  if (!has_prepared_ || prepared_.step != step) {
+    return absl::FailedPreconditionError(fmt::format("step {} was not prepared", step));
+  }
+  has_prepared_ = false;
+  closed_ = std::move(closed);
+  windows_.push_back(std::make_unique<StepWindow>(prepared_, start));
+  StepWindow* window = windows_.back().get();
+  start_timer_ = context_.scheduler.At(start, [this, window] { OnStart(window); });
+  return absl::OkStatus();
+}
+
+void Replayer::OnStart(StepWindow* window) {
+  start_error_ns_ = (context_.scheduler.Now() - window->start).count();
+  context_.window = window;
+  measuring_ = true;
+  ended_ = false;
+  self_load_.Reset();
+  for (const auto& lane : lanes_) {
+    lane->OpenWindow(*window);
+    if (!lane->begun()) lane->Begin(window->start);
+  }
+  measured_timer_ = context_.scheduler.At(window->measure_end, [this] {
+    ended_ = true;
+    OnSettled();
+  });
+  drain_timer_ = context_.scheduler.At(window->measure_end + window->plan.drain_limit, [this] {
+    for (const auto& lane : lanes_) lane->CutMeasured(*context_.window);
+    OnSettled();
+  });
+}
+
+void Replayer::OnSettled() {
+  // Closing waits for a turn of its own: the lane that settled is still in its callback.
+  if (measuring_ && ended_ && context_.window->drained() && !close_timer_.armed()) {
+    close_timer_ = context_.scheduler.After(Duration{0}, [this] { CloseStep(); });
+  }
+  if (context_.stopping && context_.calls_in_flight == 0 && stopped_ && !stop_timer_.armed()) {
+    stop_timer_ = context_.scheduler.After(Duration{0}, [this] {
+      drain_timer_.Cancel();
+      if (const auto stopped = std::move(stopped_)) stopped();
+    });
+  }
+}
+
+void Replayer::CloseStep() {
+  close_timer_.Cancel();
+  drain_timer_.Cancel();
+  measuring_ = false;
+  StepTally tally = MakeTally();
+  if (const auto closed = std::move(closed_)) closed(std::move(tally));
+}
+
+StepTally Replayer::MakeTally() {
+  const StepWindow& window = *context_.window;
+  StepTally tally;
+  tally.step = window.plan.step;
+  tally.attempts_released = window.attempts;
+  tally.outcomes = window.outcomes;
+  tally.start_error_ns = start_error_ns_;
+  tally.lateness_max_ns = window.lateness_ns.max();
+  tally.lateness_p99_ns = window.lateness_ns.Quantile(0.99).value_or(0);
+  tally.loop_lag_max_ns = self_load_.loop_lag_max().count();
+  tally.cpu_share_max = self_load_.cpu_share_max();
+  tally.lanes.reserve(lanes_.size());
+  for (const auto& lane : lanes_) tally.lanes.push_back(lane->Tally(window));
+  return tally;
+}
+
+void Replayer::Stop(Duration drain_limit, std::function<void()> stopped) {
+  context_.stopping = true;
+  stopped_ = std::move(stopped);
+  primer_.Cancel();
+  start_timer_.Cancel();
+  measured_timer_.Cancel();
+  for (const auto& lane : lanes_) lane->StopReleases();
+  drain_timer_ = context_.scheduler.After(drain_limit, [this] {
+    for (const auto& lane : lanes_) lane->CutAll();
+    OnSettled();
+  });
+  OnSettled();
+}
+
+void Replayer::Pause() {
+  context_.paused = true;
+  for (const auto& lane : lanes_) lane->Pause();
+}
+
+void Replayer::Resume() {
+  context_.paused = false;
+  for (const auto& lane : lanes_) lane->Resume();
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,76 @@
+// The lanes of one loop, step by step: makes and primes the added ones, starts them together,
+// closes a step when all that was released in its measured time has ended, and stops by the stop
+// protocol.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "agent/replay/lane.h"
+#include "agent/replay/primer.h"
+#include "common/base/status.h"
+
+namespace plimsoll {
+
+// What the process saw of itself since the last Reset(): the load generator must prove that it was
+// not the bottleneck. Real: agent/host/self_load.
+class SelfLoad {
+ public:
+  virtual ~SelfLoad() = default;
+  virtual void Reset() = 0;
+  virtual Duration loop_lag_max() const = 0;
+  virtual double cpu_share_max() const = 0;  // Of one core, the worst second.
+};
+
+class Replayer {
+ public:
+  // All references outlive it. `sink` gets every record.
+  Replayer(Scheduler& scheduler, CallTransport& transport, RecordSink& sink, SelfLoad& self_load,
+           const RunPlan& plan, const CorpusIndex& index);
+  ~Replayer();
+
+  // Makes the lanes that are not there yet and primes them. `ready` is called once, later. A step
+  // that was committed and not closed is abandoned: its lanes go on. Lanes never disappear: a step
+  // whose list lacks a living lane is refused.
+  Status PrepareStep(const StepPlan& step, const std::vector<LaneSpec>& lanes,
+                     std::function<void(const Primer::Result&)> ready);
+  // The prepared step starts at `start`. `closed` is called once, with records already in the sink.
+  Status CommitStep(std::uint32_t step, MonoTime start, std::function<void(StepTally)> closed);
+  // Releases nothing more; `stopped` is called once when nothing is in flight, at the latest after
+  // `drain_limit`, when what is left is cut. A second call may only shorten it.
+  void Stop(Duration drain_limit, std::function<void()> stopped);
+
+  // Dead-man: releases wait until Resume().
+  void Pause();
+  void Resume();
+
+  std::uint32_t calls_in_flight() const { return context_.calls_in_flight; }
+  std::uint32_t lanes() const { return static_cast<std::uint32_t>(lanes_.size()); }
+
+ private:
+  void OnStart(StepWindow* window);
+  void OnSettled();
+  void CloseStep();
+  StepTally MakeTally();
+
+  LaneContext context_;
+  SelfLoad& self_load_;
+  std::vector<std::unique_ptr<Lane>> lanes_;
+  Primer primer_;
+  std::vector<std::unique_ptr<StepWindow>> windows_;  // Of the whole run: records refer to them.
+  StepPlan prepared_;
+  bool has_prepared_ = false;
+  bool measuring_ = false;  // A window is committed and not yet closed.
+  bool ended_ = false;      // Its measured time is over.
+  std::int64_t start_error_ns_ = 0;
+  std::function<void(StepTally)> closed_;
+  std::function<void()> stopped_;
+  Timer start_timer_;
+  Timer measured_timer_;
+  Timer drain_timer_;
+  Timer close_timer_;
+  Timer stop_timer_;
+};
+
+}  // namespace plimsoll

@@ -1,0 +1,72 @@
+#include "agent/uplink/uplink.h"
+
+#include <utility>
+
+#include "common/base/limits.h"
+
+namespace plimsoll {
+
+Uplink::Uplink(Scheduler& scheduler, CoordinatorLink& link, std::uint32_t agent_slot,
+               std::uint64_t incarnation)
+    : scheduler_(scheduler), link_(link) {
+  open_.agent_slot = agent_slot;
+  open_.incarnation = incarnation;
+  open_.sequence = 1;
+}
+
+void Uplink::Add(const CallRecord& record) {
+  if (open_.records.empty()) {
+    age_ = scheduler_.After(limits::kBatchAgeMax, [this] { Flush(); });
+  }
+  open_.records.push_back(record);
+  if (open_.records.size() >= limits::kBatchRecordsMax) Seal();
+}
+
+std::uint64_t Uplink::Flush() {
+  if (!open_.records.empty()) Seal();
+  return open_.sequence - 1;
+}
+
+void Uplink::Seal() {
+  age_.Cancel();
+  if (kept_.size() >= limits::kBatchesKeptMax) {
+    // The coordinator has been silent for so long that memory is at its bound. The sequence does
+    // not advance, so that no gap blocks the stream; the loss is counted and voids the step.
+    records_lost_ += open_.records.size();
+    open_.records.clear();
+    return;
+  }
+  RecordBatch next{.agent_slot = open_.agent_slot,
+                   .incarnation = open_.incarnation,
+                   .sequence = open_.sequence + 1};
+  kept_.push_back(std::exchange(open_, std::move(next)));
+  SendMore();
+}
+
+void Uplink::SendMore() {
+  const bool idle = sent_ == 0;
+  while (sent_ < kept_.size() && sent_ < limits::kBatchWindow) link_.SendBatch(kept_[sent_++]);
+  if (idle && sent_ > 0) ArmResend();
+}
+
+void Uplink::ArmResend() {
+  resend_ = scheduler_.After(kResendAfter, [this] {
+    sent_ = 0;
+    SendMore();
+  });
+}
+
+void Uplink::OnAck(std::uint64_t sequence) {
+  bool moved = false;
+  while (!kept_.empty() && kept_.front().sequence <= sequence) {
+    kept_.pop_front();
+    if (sent_ > 0) --sent_;
+    moved = true;
+  }
+  if (!moved) return;
+  resend_.Cancel();
+  if (sent_ > 0) ArmResend();
+  SendMore();
+}
+
+}  // namespace plimsoll

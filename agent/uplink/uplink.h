@@ -1,0 +1,46 @@
+// Uplink: records on their way to the coordinator. Batches them, numbers the batches, keeps what is
+// not acked, sends it again when nothing moves, and counts what it had to drop.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+
+#include "agent/replay/record_sink.h"
+#include "common/base/scheduler.h"
+#include "common/plan/links.h"
+
+namespace plimsoll {
+
+class Uplink final : public RecordSink {
+ public:
+  // No ack for this long with batches on the way: they are sent again from the oldest. The
+  // coordinator recognises repeats by their sequence.
+  static constexpr Duration kResendAfter = 3s;
+
+  Uplink(Scheduler& scheduler, CoordinatorLink& link, std::uint32_t agent_slot,
+         std::uint64_t incarnation);
+
+  void Add(const CallRecord& record) override;
+  // Seals what is there, and returns the sequence that covers every record added so far.
+  std::uint64_t Flush();
+  void OnAck(std::uint64_t sequence);
+
+  std::uint64_t records_lost() const { return records_lost_; }
+  bool all_acked() const { return kept_.empty() && open_.records.empty(); }
+
+ private:
+  void Seal();
+  void SendMore();
+  void ArmResend();
+
+  Scheduler& scheduler_;
+  CoordinatorLink& link_;
+  RecordBatch open_;
+  std::deque<RecordBatch> kept_;  // Sealed and not acked, by sequence.
+  std::size_t sent_ = 0;          // How many of kept_ are on the way.
+  std::uint64_t records_lost_ = 0;
+  Timer age_;
+  Timer resend_;
+};
+
+}  // namespace plimsoll

@@ -1,0 +1,79 @@
+#include "common/corpus/copies.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <unordered_map>
+#include <utility>
+
+namespace plimsoll {
+namespace {
+
+std::uint64_t PairOf(const Call& call) {
+  return (std::uint64_t{call.tokens_in} << 32) | call.tokens_out;
+}
+
+bool SameSequence(const Session& a, const Session& b) {
+  return std::equal(a.calls.begin(), a.calls.end(), b.calls.begin(), b.calls.end(),
+                    [](const Call& x, const Call& y) { return PairOf(x) == PairOf(y); });
+}
+
+using Counts = std::unordered_map<std::uint64_t, std::size_t>;
+
+Counts CountPairs(const Session& session) {
+  Counts counts;
+  for (const Call& call : session.calls) ++counts[PairOf(call)];
+  return counts;
+}
+
+}  // namespace
+
+std::vector<Copy> FindCopies(const Corpus& corpus) {
+  const std::vector<Session>& sessions = corpus.sessions;
+  std::vector<std::size_t> longest_first(sessions.size());
+  std::iota(longest_first.begin(), longest_first.end(), std::size_t{0});
+  std::stable_sort(longest_first.begin(), longest_first.end(), [&](std::size_t a, std::size_t b) {
+    return sessions[a].calls.size() > sessions[b].calls.size();
+  });
+  std::vector<Copy> copies;
+  // Of each pair, the sessions that stay and have it, and how often.
+  std::unordered_map<std::uint64_t, std::vector<std::pair<std::size_t, std::size_t>>> kept;
+  for (const std::size_t index : longest_first) {
+    const Counts counts = CountPairs(sessions[index]);
+    std::unordered_map<std::size_t, std::size_t> shared;
+    for (const auto& [pair, count] : counts) {
+      const auto at = kept.find(pair);
+      if (at == kept.end()) continue;
+      for (const auto& [other, times] : at->second) shared[other] += std::min(count, times);
+    }
+    Copy best{.session = index};
+    for (const auto& [other, calls] : shared) {
+      const bool better =
+          calls > best.shared || (calls == best.shared && other < best.original);
+      if (better) best = {.session = index, .original = other, .shared = calls};
+    }
+    if (best.shared > 0 && 2 * best.shared >= sessions[index].calls.size()) {
+      best.exact = SameSequence(sessions[index], sessions[best.original]);
+      copies.push_back(best);
+      continue;
+    }
+    for (const auto& [pair, count] : counts) kept[pair].emplace_back(index, count);
+  }
+  std::sort(copies.begin(), copies.end(),
+            [](const Copy& a, const Copy& b) { return a.session < b.session; });
+  return copies;
+}
+
+void DropCopies(const std::vector<Copy>& copies, Corpus* corpus) {
+  std::vector<bool> drop(corpus->sessions.size(), false);
+  for (const Copy& copy : copies) drop[copy.session] = true;
+  std::size_t to = 0;
+  for (std::size_t from = 0; from < corpus->sessions.size(); ++from) {
+    if (drop[from]) continue;
+    if (to != from) corpus->sessions[to] = std::move(corpus->sessions[from]);
+    ++to;
+  }
+  corpus->sessions.resize(to);
+}
+
+}  // namespace plimsoll

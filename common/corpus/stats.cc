@@ -1,0 +1,97 @@
+#include "common/corpus/stats.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+
+namespace plimsoll {
+namespace {
+
+std::uint64_t MaxInFlight(const Session& session) {
+  std::vector<std::pair<std::uint64_t, int>> changes;
+  for (const Call& call : session.calls) {
+    if (call.service_ms == 0) continue;
+    const std::uint64_t start = call.start_ms;
+    changes.emplace_back(start, +1);
+    changes.emplace_back(start + call.service_ms, -1);
+  }
+  std::sort(changes.begin(), changes.end());  // Intervals are half open: ends before starts.
+  std::int64_t now = 0;
+  std::int64_t most = 0;
+  for (const auto& [at, change] : changes) most = std::max(most, now += change);
+  return static_cast<std::uint64_t>(most);
+}
+
+}  // namespace
+
+double Quantile(std::vector<double> values, double quantile) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  const double rank = quantile * static_cast<double>(values.size() - 1);
+  const auto below = static_cast<std::size_t>(rank);
+  const std::size_t above = std::min(below + 1, values.size() - 1);
+  const double share = rank - static_cast<double>(below);
+  return values[below] + share * (values[above] - values[below]);
+}
+
+double MedianPrompt(const Session& session) {
+  std::vector<double> prompts;
+  prompts.reserve(session.calls.size());
+  for (const Call& call : session.calls) prompts.push_back(call.tokens_in);
+  return Quantile(std::move(prompts), 0.5);
+}
+
+SessionStats ComputeStats(const Session& session) {
+  SessionStats stats;
+  if (session.calls.empty()) return stats;
+  std::uint64_t end_ms = 0;
+  for (const Call& call : session.calls) {
+    if (call.stream == 0) {
+      if (stats.main_requests == 0) stats.first_prompt = call.tokens_in;
+      ++stats.main_requests;
+    }
+    stats.max_prompt = std::max<std::uint64_t>(stats.max_prompt, call.tokens_in);
+    stats.input_tokens += call.tokens_in;
+    stats.output_tokens += call.tokens_out;
+    stats.block_refs += call.blocks();
+    stats.unique_blocks += call.fresh_blocks();
+    stats.prefix_hit_blocks += call.kept_blocks;
+    end_ms = std::max(end_ms, std::uint64_t{call.start_ms} + call.service_ms);
+  }
+  stats.requests = session.calls.size();
+  stats.subagent_groups = session.streams.size() - 1;
+  stats.subagent_requests = stats.requests - stats.main_requests;
+  // nearbyint rounds half to even in the default mode, which nothing here changes.
+  stats.median_prompt = static_cast<std::uint64_t>(std::nearbyint(MedianPrompt(session)));
+  stats.duration_s = (end_ms - session.calls.front().start_ms + 500) / 1000;
+  stats.max_in_flight = MaxInFlight(session);
+  return stats;
+}
+
+TierBounds QuartileBounds(const Corpus& corpus) {
+  std::vector<double> medians;
+  for (const Session& session : corpus.sessions) medians.push_back(MedianPrompt(session));
+  return {.light_max = Quantile(medians, 0.25), .heavy_min = Quantile(medians, 0.75)};
+}
+
+void AssignTiers(const TierBounds& bounds, Corpus* corpus) {
+  for (Session& session : corpus->sessions) {
+    const double median = MedianPrompt(session);
+    session.tier = median <= bounds.light_max   ? Tier::kLight
+                   : median >= bounds.heavy_min ? Tier::kHeavy
+                                                : Tier::kMid;
+  }
+}
+
+const char* NameOf(Tier tier) {
+  switch (tier) {
+    case Tier::kUnspecified: return "unspecified";
+    case Tier::kLight: return "light";
+    case Tier::kMid: return "mid";
+    case Tier::kHeavy: return "heavy";
+  }
+  return "unknown";
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,26 @@
+// SIGINT and SIGTERM as calls on the loop, counted: the stop protocol (1st drains, 2nd aborts, 3rd
+// exits) is the callback's business.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "common/loop/event_loop.h"
+
+namespace plimsoll {
+
+class Signals {
+ public:
+  // `on_signal(count, number)` runs on the loop's thread for each signal, count from 1. One object
+  // a process: it takes the two signals over until it is destroyed. `loop` outlives it.
+  Signals(EventLoop& loop, std::function<void(int count, int number)> on_signal);
+  ~Signals();
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+
+ private:
+  class Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace plimsoll

@@ -1,0 +1,260 @@
+#include "coordinator/ingest/step_ingest.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+namespace plimsoll {
+namespace {
+
+double EndToEndRate(const CallRecord& r) {
+  if (r.last_token == kAbsentNanos || r.tokens_out == kAbsentTokens ||
+      r.last_token <= r.first_released) {
+    return -1;
+  }
+  return static_cast<double>(r.tokens_out) * 1e9 /
+         static_cast<double>(r.last_token - r.first_released);
+}
+
+std::int64_t Milli(double rate) {
+  return static_cast<std::int64_t>(std::llround(rate * 1000));
+}
+
+}  // namespace
+
+StepIngest::StepIngest(const StepPlan& plan, std::vector<LaneSpec> lanes,
+                       std::vector<std::string> tier_names, std::vector<Duration> recorded_cycle,
+                       const Bar& bar)
+    : plan_(plan),
+      lanes_(std::move(lanes)),
+      tier_names_(std::move(tier_names)),
+      recorded_cycle_(std::move(recorded_cycle)),
+      blocks_(static_cast<std::uint32_t>(plan.measure / plan.block)),
+      cells_(lanes_.size() * blocks_),
+      cycles_ns_(tier_names_.size()) {
+  for (const Limit& limit : bar.limits) {
+    if (limit.metric == Metric::kTtft) ttft_limit_ns_ = FromSeconds(limit.value).count();
+    if (limit.metric == Metric::kInteractivity) rate_limit_ = limit.value;
+  }
+  for (const LaneSpec& lane : lanes_) {
+    for (std::uint32_t b = 0; b < blocks_; ++b) {
+      CellCounts& counts = CellAt(lane.lane, b).counts;
+      counts.lane = lane.lane;
+      counts.block = b;
+      counts.tier = lane.tier;
+    }
+  }
+}
+
+std::optional<std::uint32_t> StepIngest::BlockAt(StepNanos released) const {
+  const StepNanos in_measure = released - plan_.warm_up.count();
+  if (in_measure < 0 || in_measure >= plan_.measure.count()) return std::nullopt;
+  return static_cast<std::uint32_t>(in_measure / plan_.block.count());
+}
+
+StepIngest::StreamState& StepIngest::StreamOf(PlayState& play, std::uint32_t stream) {
+  for (StreamState& state : play.streams) {
+    if (state.stream == stream) return state;
+  }
+  return play.streams.emplace_back(StreamState{.stream = stream});
+}
+
+void StepIngest::Add(const CallRecord& record) {
+  if (record.step != plan_.step || record.lane >= lanes_.size() ||
+      record.tier >= tier_names_.size()) {
+    return;
+  }
+  CountAttempt(record);
+  PlayState& play = plays_[{record.lane, record.play}];
+  play.tier = record.tier;
+  StreamState& stream = StreamOf(play, record.stream);
+  const bool last = (record.flags & kLastAttempt) != 0;
+  if (record.attempt == 1) {
+    if (stream.last_ok && record.first_released > stream.last_released) {
+      cycles_ns_[record.tier].Record(record.first_released - stream.last_released);
+    }
+    stream.last_released = record.first_released;
+  }
+  stream.last_ok = record.outcome == Outcome::kOk;
+  stream.open = false;
+
+  const auto block = BlockAt(record.first_released);
+  if (!block.has_value()) return;
+  if (record.attempt == 1) ++play.first_releases;
+  if (last) {
+    Observe(record, CellAt(record.lane, *block));
+  } else {
+    stream.open = true;
+  }
+}
+
+void StepIngest::CountAttempt(const CallRecord& record) {
+  const StepNanos begin = plan_.warm_up.count();
+  const StepNanos end = begin + plan_.measure.count();
+  in_flight_ns_ +=
+      std::max<StepNanos>(0, std::min(record.end, end) - std::max(record.released, begin));
+  const auto block = BlockAt(record.released);
+  if (!block.has_value()) return;
+  ++attempts_;
+  ++outcomes_[static_cast<std::size_t>(record.outcome)];
+  CellCounts& counts = CellAt(record.lane, *block).counts;
+  ++counts.attempts;
+  if (IsFailure(record.outcome)) ++counts.failed;
+  if (record.tokens_in != kAbsentTokens) tokens_in_ += record.tokens_in;
+  if (record.tokens_cached != kAbsentTokens) tokens_cached_ += record.tokens_cached;
+  if (record.tokens_out != kAbsentTokens) tokens_out_ += record.tokens_out;
+  if (record.outcome == Outcome::kOk && record.tokens_out == kAbsentTokens) ++usage_missing_;
+}
+
+void StepIngest::Observe(const CallRecord& record, Cell& cell) {
+  // A fault of our own is no observation of the deployment; above 0.1% it voids the step.
+  if (record.outcome == Outcome::kClientError) return;
+  CellCounts& counts = cell.counts;
+  const bool ok = record.outcome == Outcome::kOk;
+  const StepNanos ttft = TtftNanos(record);
+  if (ttft >= 0) {
+    ++counts.ttft_n;
+    if (ttft_limit_ns_ >= 0 && ttft <= ttft_limit_ns_) ++counts.ttft_within;
+    cell.ttft_ns.Record(ttft);
+    if (record.sent != kAbsentNanos) cell.ttft_sent_ns.Record(record.first_token - record.sent);
+  } else if (!ok) {
+    ++counts.ttft_n;  // Plus infinity.
+  }
+  const double rate = Interactivity(record);
+  if (rate >= 0) {
+    ++counts.rate_n;
+    if (rate_limit_ >= 0 && rate >= rate_limit_) ++counts.rate_within;
+    cell.rate_mtok_s.Record(Milli(rate));
+  } else if (!ok) {
+    ++counts.rate_n;  // Zero.
+  } else {
+    ++counts.rate_one_chunk;
+  }
+  if (const double e2e = EndToEndRate(record); ok && e2e >= 0) {
+    cell.end_to_end_rate_mtok_s.Record(Milli(e2e));
+  }
+}
+
+void StepIngest::Add(std::uint32_t, const StepTally& tally) {
+  if (tally.step != plan_.step) return;
+  ++tallies_;
+  tally_attempts_ += tally.attempts_released;
+  for (std::size_t o = 0; o < kOutcomes; ++o) tally_outcomes_[o] += tally.outcomes[o];
+  lane_tallies_.insert(lane_tallies_.end(), tally.lanes.begin(), tally.lanes.end());
+}
+
+// A call whose last attempt never came (its play was given up while it waited) failed.
+void StepIngest::ObserveUnfinished() {
+  for (const auto& [key, play] : plays_) {
+    for (const StreamState& stream : play.streams) {
+      if (!stream.open) continue;
+      const auto block = BlockAt(stream.last_released);
+      if (!block.has_value()) continue;
+      CellCounts& counts = CellAt(key.lane, *block).counts;
+      ++counts.ttft_n;
+      ++counts.rate_n;
+    }
+  }
+}
+
+StepNanos StepIngest::MedianCycle(std::uint8_t tier) const {
+  const auto median = cycles_ns_[tier].Quantile(0.5);
+  const StepNanos cycle = median.value_or(recorded_cycle_[tier].count());
+  return std::max<StepNanos>(1, cycle);
+}
+
+void StepIngest::BookUnsent() {
+  const StepNanos end = plan_.warm_up.count() + plan_.measure.count();
+  for (const LaneTally& lane : lane_tallies_) {
+    if (lane.lane >= lanes_.size() || lane.tier >= tier_names_.size()) continue;
+    for (const PlayTally& play : lane.plays) {
+      if (!play.failed || play.failed_block >= blocks_) continue;
+      const StepNanos silent = std::min(play.next_play_at_ns, end) - play.failed_at_ns;
+      if (silent <= 0) continue;
+      const auto unsent = static_cast<std::uint32_t>(
+          std::min<StepNanos>(play.calls_remaining, silent / MedianCycle(lane.tier)));
+      CellAt(lane.lane, play.failed_block).counts.unsent += unsent;
+      unsent_ += unsent;
+    }
+  }
+}
+
+StepEvidence StepIngest::Close(std::vector<AgentEvidence> agents) {
+  ObserveUnfinished();
+  BookUnsent();
+  StepEvidence evidence;
+  evidence.plan = plan_;
+  evidence.tier_names = tier_names_;
+  evidence.outcomes = outcomes_;
+  for (const LaneTally& lane : lane_tallies_) {
+    for (std::size_t s = 0; s < kLaneStates; ++s) evidence.lane_state_ns[s] += lane.state_ns[s];
+  }
+  evidence.planned_lane_ns = static_cast<std::int64_t>(plan_.sessions) * plan_.measure.count();
+  evidence.agents = std::move(agents);
+  SumCells(&evidence);
+  AddIdentities(&evidence);
+  evidence.tokens_in = tokens_in_;
+  evidence.tokens_cached = tokens_cached_;
+  evidence.tokens_out = tokens_out_;
+  evidence.usage_missing = usage_missing_;
+  evidence.requests_in_flight_mean =
+      static_cast<double>(in_flight_ns_) / static_cast<double>(plan_.measure.count());
+  return evidence;
+}
+
+void StepIngest::SumCells(StepEvidence* evidence) const {
+  for (const Cell& cell : cells_) {
+    const CellCounts& c = cell.counts;
+    if (c.ttft_n + c.rate_n + c.rate_one_chunk + c.attempts + c.unsent == 0) continue;
+    evidence->cells.push_back(c);
+    evidence->ttft_ns.Merge(cell.ttft_ns);
+    evidence->ttft_sent_ns.Merge(cell.ttft_sent_ns);
+    evidence->rate_mtok_s.Merge(cell.rate_mtok_s);
+    evidence->end_to_end_rate_mtok_s.Merge(cell.end_to_end_rate_mtok_s);
+    evidence->ttft_infinite += c.ttft_n - cell.ttft_ns.count();
+    evidence->rate_zero += c.rate_n - cell.rate_mtok_s.count();
+  }
+}
+
+void StepIngest::AddIdentities(StepEvidence* evidence) const {
+  const bool complete = std::none_of(evidence->agents.begin(), evidence->agents.end(),
+                                     [](const AgentEvidence& a) { return a.lost; });
+  // Without a lost agent's tally nothing can be compared; the step is void for that already.
+  if (!complete) return;
+  const auto sum = [](const OutcomeCounts& counts) {
+    return static_cast<std::int64_t>(
+        std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}));
+  };
+  const auto add = [&](std::string name, std::int64_t left, std::int64_t right) {
+    evidence->identities.push_back({.name = std::move(name), .left = left, .right = right});
+  };
+  add("attempts released = attempts ended, as agents count",
+      static_cast<std::int64_t>(tally_attempts_), sum(tally_outcomes_));
+  add("attempts released, as agents count = records stored",
+      static_cast<std::int64_t>(tally_attempts_), static_cast<std::int64_t>(attempts_));
+  std::int64_t differing = 0;
+  for (std::size_t o = 0; o < kOutcomes; ++o) {
+    differing += std::abs(static_cast<std::int64_t>(outcomes_[o]) -
+                          static_cast<std::int64_t>(tally_outcomes_[o]));
+  }
+  add("outcomes that differ between agents and records = 0", differing, 0);
+
+  std::int64_t total = 0;
+  std::int64_t accounted = 0;
+  std::array<std::int64_t, kLaneStates> states = evidence->lane_state_ns;
+  for (const LaneTally& lane : lane_tallies_) {
+    for (const PlayTally& play : lane.plays) {
+      total += play.calls_total;
+      const auto seen = plays_.find({lane.lane, play.play});
+      const std::int64_t released = seen == plays_.end() ? 0 : seen->second.first_releases;
+      // Remaining calls are either unsent or lie beyond the step.
+      accounted += play.calls_before + play.calls_skipped + released + play.calls_remaining;
+    }
+  }
+  add("calls of plays = before + skipped + released + unsent + beyond", total, accounted);
+  add("planned lane-time = sum of lane states (ns)", evidence->planned_lane_ns,
+      std::accumulate(states.begin(), states.end(), std::int64_t{0}));
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,16 @@
+// The verdict of one step (design section 3): void rules, then the load rule, then every part of
+// the bar, then their combination. Pure.
+#pragma once
+
+#include "coordinator/judge/bar.h"
+#include "coordinator/judge/evidence.h"
+#include "coordinator/judge/verdict.h"
+
+namespace plimsoll {
+
+// Judges the evidence against the bar with which its cells were counted (the `within` counts belong
+// to the bar's limits). A limit that is no number, a quantile outside (0, 1) or an empty bar is
+// "no data" with its reason: nothing that is missing ever passes.
+StepVerdict JudgeStep(const StepEvidence& evidence, const Bar& bar);
+
+}  // namespace plimsoll

@@ -1,0 +1,216 @@
+#include "coordinator/judge/proportion.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "common/stats/clopper_pearson.h"
+#include "common/stats/student_t.h"
+
+namespace plimsoll {
+namespace {
+
+constexpr double kTail = 0.025;
+constexpr std::size_t kLanesForClusters = 3;
+constexpr std::uint64_t kRunCalls = 20;
+// From eight clusters of equal weight t² · Σn²/N² <= 0.70 < 1, so that residuals at p, gathered by
+// cluster, leave room for a rejection.
+constexpr double kClustersForResiduals = 8;
+
+struct Counts {
+  double n = 0;
+  double hits = 0;
+};
+
+struct Sample {
+  double n = 0;
+  double hits = 0;
+  std::size_t lanes = 0;
+  std::vector<Counts> cells;
+  std::vector<Counts> blocks;
+  std::vector<Counts> clusters;  // Lanes or runs.
+  double share() const { return n > 0 ? hits / n : 0; }
+};
+
+void Add(Counts& to, const Counts& what) {
+  to.n += what.n;
+  to.hits += what.hits;
+}
+
+// Runs of at least kRunCalls out of one lane's cells, in order of blocks.
+void AppendRuns(const std::vector<Counts>& lane, std::vector<Counts>& runs) {
+  const std::size_t first = runs.size();
+  Counts open;
+  for (const Counts& cell : lane) {
+    Add(open, cell);
+    if (open.n >= static_cast<double>(kRunCalls)) {
+      runs.push_back(open);
+      open = {};
+    }
+  }
+  if (open.n == 0) return;
+  if (open.n * 2 >= static_cast<double>(kRunCalls) || runs.size() == first) {
+    runs.push_back(open);
+  } else {
+    Add(runs.back(), open);
+  }
+}
+
+Sample Gather(const std::vector<ShareCell>& cells) {
+  std::map<std::uint32_t, std::map<std::uint32_t, Counts>> by_lane;
+  std::map<std::uint32_t, Counts> by_block;
+  Sample sample;
+  for (const ShareCell& cell : cells) {
+    if (cell.n == 0) continue;
+    const Counts counts{.n = static_cast<double>(cell.n),
+                        .hits = static_cast<double>(std::min(cell.n, cell.hits))};
+    Add(by_lane[cell.lane][cell.block], counts);
+    Add(by_block[cell.block], counts);
+    sample.n += counts.n;
+    sample.hits += counts.hits;
+  }
+  sample.lanes = by_lane.size();
+  for (const auto& [block, counts] : by_block) sample.blocks.push_back(counts);
+  for (const auto& [lane, blocks] : by_lane) {
+    std::vector<Counts> in_order;
+    Counts whole;
+    for (const auto& [block, counts] : blocks) {
+      in_order.push_back(counts);
+      Add(whole, counts);
+    }
+    sample.cells.insert(sample.cells.end(), in_order.begin(), in_order.end());
+    if (sample.lanes >= kLanesForClusters) {
+      sample.clusters.push_back(whole);
+    } else {
+      AppendRuns(in_order, sample.clusters);
+    }
+  }
+  return sample;
+}
+
+// Σ over groups of (hits − n·p)², with the small-sample factor G/(G−1) that estimating p asks for.
+// 0 for fewer than two groups.
+double SpreadAt(const std::vector<Counts>& groups, double p) {
+  if (groups.size() < 2) return 0;
+  double sum = 0;
+  for (const Counts& group : groups) {
+    const double residual = group.hits - group.n * p;
+    sum += residual * residual;
+  }
+  const auto size = static_cast<double>(groups.size());
+  return sum * size / (size - 1);
+}
+
+double DesignEffect(const Sample& sample, double spread) {
+  const double binomial = sample.n * sample.share() * (1 - sample.share());
+  return binomial > 0 ? std::max(1.0, spread / binomial) : 1.0;
+}
+
+double TwoWaySpread(const Sample& sample) {
+  const double p = sample.share();
+  return SpreadAt(sample.clusters, p) + SpreadAt(sample.blocks, p) - SpreadAt(sample.cells, p);
+}
+
+// The p with (s − p)² <= c·p(1−p), c > 0: Wilson's interval.
+Interval Wilson(double share, double c) {
+  const double middle = (share + c / 2) / (1 + c);
+  const double half = std::sqrt(c * share * (1 - share) + c * c / 4) / (1 + c);
+  return {.low = middle - half, .high = middle + half};
+}
+
+// The p with (s − p)²·N² <= t²·Σ(hits − n·p)²; everything where the quadratic does not open upward.
+Interval FromClusterResiduals(const Sample& sample, double t) {
+  double nn = 0;
+  double nh = 0;
+  double hh = 0;
+  for (const Counts& cluster : sample.clusters) {
+    nn += cluster.n * cluster.n;
+    nh += cluster.n * cluster.hits;
+    hh += cluster.hits * cluster.hits;
+  }
+  const double a = sample.n * sample.n - t * t * nn;
+  const double b = sample.n * sample.hits - t * t * nh;  // Half of the linear term, negated.
+  const double c = sample.hits * sample.hits - t * t * hh;
+  if (!(a > 0)) return {};
+  const double root = std::sqrt(std::max(0.0, b * b - a * c));
+  return {.low = (b - root) / a, .high = (b + root) / a};
+}
+
+// The p with (s − p)² <= t²·(s(1−s) + (s − p)²)/N; everything if N <= t².
+Interval FromCallResiduals(const Sample& sample, double t) {
+  const double left = sample.n - t * t;
+  if (!(left > 0)) return {};
+  const double share = sample.share();
+  const double half = std::sqrt(t * t * share * (1 - share) / left);
+  return {.low = share - half, .high = share + half};
+}
+
+double EqualClusters(const Sample& sample) {
+  double nn = 0;
+  for (const Counts& cluster : sample.clusters) nn += cluster.n * cluster.n;
+  return nn > 0 ? sample.n * sample.n / nn : 0;
+}
+
+ShareInterval Begin(const Sample& sample) {
+  return {.n = static_cast<std::uint64_t>(sample.n),
+          .hits = static_cast<std::uint64_t>(sample.hits),
+          .share = sample.share(),
+          .clusters = static_cast<std::uint32_t>(sample.clusters.size())};
+}
+
+}  // namespace
+
+ShareInterval ShareOf(const std::vector<ShareCell>& cells) {
+  const Sample sample = Gather(cells);
+  ShareInterval result = Begin(sample);
+  double spread = SpreadAt(sample.clusters, sample.share());
+  if (sample.lanes >= kLanesForClusters) spread = std::max(spread, TwoWaySpread(sample));
+  result.design_effect = DesignEffect(sample, spread);
+  if (sample.clusters.size() < 2) return result;
+
+  const double t = StudentTQuantile(1 - kTail, static_cast<double>(sample.clusters.size()) - 1);
+  const Interval scaled = Wilson(sample.share(), t * t * result.design_effect / sample.n);
+  const Interval at_p = EqualClusters(sample) >= kClustersForResiduals
+                            ? FromClusterResiduals(sample, t)
+                            : FromCallResiduals(sample, t);
+  result.low = std::clamp(std::min(scaled.low, at_p.low), 0.0, result.share);
+  result.high = std::clamp(std::max(scaled.high, at_p.high), result.share, 1.0);
+  return result;
+}
+
+ShareInterval SmallShareOf(const std::vector<ShareCell>& cells) {
+  const Sample sample = Gather(cells);
+  ShareInterval result = Begin(sample);
+  if (sample.n == 0) return result;
+  result.design_effect = DesignEffect(sample, std::max(SpreadAt(sample.clusters, sample.share()),
+                                                       SpreadAt(sample.cells, sample.share())));
+  double effective = sample.n / result.design_effect;
+  if (sample.clusters.size() < kLanesForClusters) {
+    effective = std::min(effective, static_cast<double>(sample.clusters.size()));
+  }
+  const Interval interval = ClopperPearson(sample.share() * effective, effective);
+  result.low = interval.low;
+  result.high = interval.high;
+  return result;
+}
+
+SideOf Compare(const ShareInterval& interval, double limit, Side good) {
+  if (std::isnan(limit)) return {};
+  if (interval.low > limit) return {.side = Side::kAbove};
+  if (interval.high < limit) return {.side = Side::kBelow};
+  if (interval.n == 0) return {};
+  const bool on_good_side =
+      good == Side::kAbove ? interval.share >= limit : interval.share <= limit;
+  return {.side = Side::kCrosses, .lean = on_good_side ? Lean::kPass : Lean::kFail};
+}
+
+std::uint64_t FewestForQuantile(double q) {
+  if (!(q > 0 && q < 1)) return 0;
+  const double fewest = std::ceil(std::log(kTail) / std::log(std::max(q, 1 - q)));
+  // A quantile so extreme that no run could hold the calls; the logarithm may have vanished.
+  if (!(fewest > 0 && fewest < 1e15)) return std::numeric_limits<std::uint64_t>::max();
+  return static_cast<std::uint64_t>(fewest);
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,87 @@
+#include "coordinator/judge/step_summary.h"
+
+namespace plimsoll {
+namespace {
+
+constexpr double kNanosPerSecond = 1e9;
+constexpr double kMilliPerUnit = 1e3;
+
+ShownPercentile Shown(const Percentile& percentile) {
+  ShownPercentile shown{.infinite = percentile.infinite};
+  if (percentile.value) shown.value = static_cast<double>(*percentile.value) / kNanosPerSecond;
+  return shown;
+}
+
+std::optional<double> TokensPerSecond(std::optional<std::int64_t> thousandths) {
+  if (!thousandths) return std::nullopt;
+  return static_cast<double>(*thousandths) / kMilliPerUnit;
+}
+
+TtftSummary SummarizeTtft(const StepEvidence& evidence) {
+  const Histogram& all = evidence.ttft_ns;
+  return {.n = all.count() + evidence.ttft_infinite,
+          .p50_s = Shown(all.QuantileWithInfinite(0.5, evidence.ttft_infinite)),
+          .p90_s = Shown(all.QuantileWithInfinite(0.9, evidence.ttft_infinite)),
+          .p90_ok_s = Shown(all.QuantileWithInfinite(0.9, 0)),
+          .p90_sent_s = Shown(evidence.ttft_sent_ns.QuantileWithInfinite(0.9, 0))};
+}
+
+RateSummary SummarizeRate(const StepEvidence& evidence) {
+  const Histogram& all = evidence.rate_mtok_s;
+  RateSummary summary{
+      .n = all.count() + evidence.rate_zero,
+      .reached_by_50_tok_s = TokensPerSecond(all.ReachedByWithZeros(0.5, evidence.rate_zero)),
+      .reached_by_90_tok_s = TokensPerSecond(all.ReachedByWithZeros(0.9, evidence.rate_zero)),
+      .reached_by_90_ok_tok_s = TokensPerSecond(all.ReachedBy(0.9)),
+      .end_to_end_reached_by_90_tok_s =
+          TokensPerSecond(evidence.end_to_end_rate_mtok_s.ReachedBy(0.9))};
+  for (const CellCounts& cell : evidence.cells) summary.one_chunk += cell.rate_one_chunk;
+  return summary;
+}
+
+ErrorSummary SummarizeErrors(const StepEvidence& evidence) {
+  ErrorSummary summary{.outcomes = evidence.outcomes};
+  for (const CellCounts& cell : evidence.cells) {
+    summary.attempts += cell.attempts;
+    summary.failed += cell.failed;
+    summary.unsent += cell.unsent;
+  }
+  summary.ok = evidence.outcomes[static_cast<std::size_t>(Outcome::kOk)];
+  summary.client_errors = evidence.outcomes[static_cast<std::size_t>(Outcome::kClientError)];
+  const std::uint64_t all = summary.attempts + summary.unsent;
+  if (all > 0) {
+    summary.error_share =
+        static_cast<double>(summary.failed + summary.unsent) / static_cast<double>(all);
+  }
+  return summary;
+}
+
+}  // namespace
+
+StepSummary Summarize(const StepEvidence& evidence, const StepVerdict& verdict) {
+  StepSummary summary{.plan = evidence.plan,
+                      .verdict = verdict,
+                      .requests_in_flight_mean = evidence.requests_in_flight_mean,
+                      .ttft = SummarizeTtft(evidence),
+                      .rate = SummarizeRate(evidence),
+                      .errors = SummarizeErrors(evidence),
+                      .tokens_in = evidence.tokens_in,
+                      .tokens_cached = evidence.tokens_cached,
+                      .tokens_out = evidence.tokens_out,
+                      .usage_missing = evidence.usage_missing,
+                      .agents = evidence.agents,
+                      .identities = evidence.identities};
+  if (evidence.planned_lane_ns > 0) {
+    for (std::size_t i = 0; i < kLaneStates; ++i) {
+      summary.lane_state_share[i] = static_cast<double>(evidence.lane_state_ns[i]) /
+                                    static_cast<double>(evidence.planned_lane_ns);
+    }
+  }
+  const double measured_s = ToSeconds(evidence.plan.measure);
+  if (measured_s > 0) {
+    summary.calls_ok_per_s = static_cast<double>(summary.errors.ok) / measured_s;
+  }
+  return summary;
+}
+
+}  // namespace plimsoll

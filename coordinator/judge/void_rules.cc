@@ -1,0 +1,110 @@
+#include "coordinator/judge/void_rules.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+#include <fmt/format.h>
+
+namespace plimsoll {
+namespace {
+
+double Millis(std::int64_t ns) {
+  return static_cast<double>(ns) * 1e-6;
+}
+
+// |ns| without the overflow that the most negative number has.
+bool Exceeds(std::int64_t ns, Duration bound) {
+  return ns > bound.count() || ns < -bound.count();
+}
+
+void CheckAgent(const AgentEvidence& agent, std::vector<std::string>& reasons) {
+  if (agent.lost) reasons.push_back(fmt::format("agent '{}' was lost during the step", agent.name));
+  if (agent.records_lost > 0) {
+    reasons.push_back(fmt::format("agent '{}' lost {} records", agent.name, agent.records_lost));
+  }
+  if (Exceeds(agent.skew_ns, void_rules::kSkewMax)) {
+    reasons.push_back(
+        fmt::format("agent '{}' started {:.0f} ms off the common start, over {:.0f} ms", agent.name,
+                    Millis(agent.skew_ns), Millis(void_rules::kSkewMax.count())));
+  }
+}
+
+// A saturated generator measures itself.
+void CheckGenerator(const AgentEvidence& agent, std::vector<std::string>& reasons) {
+  if (Exceeds(agent.lateness_p99_ns, void_rules::kLatenessP99Max)) {
+    reasons.push_back(fmt::format(
+        "generator-limited: 1% of agent '{}''s calls left {:.0f} ms late or more, over {:.0f} ms",
+        agent.name, Millis(agent.lateness_p99_ns), Millis(void_rules::kLatenessP99Max.count())));
+  }
+  if (Exceeds(agent.loop_lag_max_ns, void_rules::kLoopLagMax)) {
+    reasons.push_back(fmt::format(
+        "generator-limited: agent '{}''s event loop stood still for {:.0f} ms, over {:.0f} ms",
+        agent.name, Millis(agent.loop_lag_max_ns), Millis(void_rules::kLoopLagMax.count())));
+  }
+  if (!(agent.cpu_share_max <= void_rules::kCpuShareMax)) {  // NaN is no proof of health.
+    reasons.push_back(fmt::format(
+        "generator-limited: agent '{}' used {:.0f}% of a core in its worst second, over {:.0f}%",
+        agent.name, agent.cpu_share_max * 100, void_rules::kCpuShareMax * 100));
+  }
+}
+
+void CheckClientErrors(const StepEvidence& evidence, std::vector<std::string>& reasons) {
+  std::uint64_t attempts = 0;
+  for (const std::uint64_t count : evidence.outcomes) attempts += count;
+  const std::uint64_t ours = evidence.outcomes[static_cast<std::size_t>(Outcome::kClientError)];
+  if (static_cast<double>(ours) >
+      void_rules::kClientErrorShareMax * static_cast<double>(attempts)) {
+    reasons.push_back(fmt::format("{} of {} attempts failed by our own fault, over {:.1f}%", ours,
+                                  attempts, void_rules::kClientErrorShareMax * 100));
+  }
+}
+
+double ShareOfPlanned(const StepEvidence& evidence, double ns) {
+  if (evidence.planned_lane_ns <= 0) return 0;
+  return std::clamp(ns / static_cast<double>(evidence.planned_lane_ns), 0.0, 1.0);
+}
+
+}  // namespace
+
+double OfferedShare(const StepEvidence& evidence) {
+  if (evidence.planned_lane_ns <= 0) return 0;
+  double theirs = 0;  // Sums in double: one agent's nonsense cannot overflow it.
+  double ours = 0;
+  for (std::size_t i = 0; i < kLaneStates; ++i) {
+    (IsOurs(static_cast<LaneState>(i)) ? ours : theirs) +=
+        static_cast<double>(evidence.lane_state_ns[i]);
+  }
+  const double unaccounted = static_cast<double>(evidence.planned_lane_ns) - theirs - ours;
+  return 1 - ShareOfPlanned(evidence, ours + std::max(0.0, unaccounted));
+}
+
+double SentShare(const StepEvidence& evidence) {
+  const auto state = [&](LaneState s) {
+    return static_cast<double>(evidence.lane_state_ns[static_cast<std::size_t>(s)]);
+  };
+  return ShareOfPlanned(evidence, state(LaneState::kInFlight) + state(LaneState::kPlannedDelay));
+}
+
+std::vector<std::string> VoidReasons(const StepEvidence& evidence) {
+  std::vector<std::string> reasons;
+  if (evidence.agents.empty()) reasons.emplace_back("no agent reported");
+  for (const AgentEvidence& agent : evidence.agents) CheckAgent(agent, reasons);
+  for (const Identity& identity : evidence.identities) {
+    if (identity.holds()) continue;
+    reasons.push_back(fmt::format("the counts do not add up: {}: {} against {}", identity.name,
+                                  identity.left, identity.right));
+  }
+  CheckClientErrors(evidence, reasons);
+  for (const AgentEvidence& agent : evidence.agents) CheckGenerator(agent, reasons);
+  if (evidence.planned_lane_ns <= 0) {
+    reasons.emplace_back("no lane-time was planned");
+  } else if (const double offered = OfferedShare(evidence);
+             offered < void_rules::kOfferedShareMin) {
+    reasons.push_back(fmt::format("only {:.1f}% of the planned load was offered, under {:.0f}%",
+                                  offered * 100, void_rules::kOfferedShareMin * 100));
+  }
+  return reasons;
+}
+
+}  // namespace plimsoll

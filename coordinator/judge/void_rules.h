@@ -1,0 +1,40 @@
+// What makes a step say nothing, whatever its parts show: the load was not the one planned, or what
+// was measured is not all there (design section 3, "Void first").
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/base/limits.h"
+#include "common/base/time.h"
+#include "coordinator/judge/evidence.h"
+
+namespace plimsoll {
+
+// The bounds, in one place. At a bound the step still counts; past it it is void.
+namespace void_rules {
+inline constexpr Duration kSkewMax = limits::kSkewMax;
+// Faults of our own, of the attempts.
+inline constexpr double kClientErrorShareMax = 0.001;
+// Below this our own idling changed the load by more than the bar's usual margins.
+inline constexpr double kOfferedShareMin = 0.95;
+// Below this the latencies belong to a lighter load; the errors part is judged.
+inline constexpr double kSentShareMin = 0.95;
+// Lateness counts into TTFT in full (from the release): 1% of the 5 s that TTFT limits are about.
+inline constexpr Duration kLatenessP99Max = 50ms;
+// A loop that stands this long stamps what arrived meanwhile too late by as much.
+inline constexpr Duration kLoopLagMax = 250ms;
+// Of one core, the busiest data loop in its worst second: past it queues build up in the agent.
+inline constexpr double kCpuShareMax = 0.9;
+}  // namespace void_rules
+
+// 1 − idle for our own reasons ÷ planned lane-time, in [0, 1]. Planned time that no lane accounts
+// for (its agent is gone) is ours too. 0 if no lane-time was planned.
+double OfferedShare(const StepEvidence& evidence);
+// Lane-time with a call in flight or in a planned delay ÷ planned lane-time. 0 if none was planned.
+double SentShare(const StepEvidence& evidence);
+
+// Every reason that applies, in words, worst first; empty: the step counts.
+std::vector<std::string> VoidReasons(const StepEvidence& evidence);
+
+}  // namespace plimsoll

@@ -1,0 +1,82 @@
+// What a person wrote in a scenario file, as values. Every default of the language stands here (and
+// in common/plan/plan.h for the types shared with agents), and nowhere else.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/time.h"
+#include "common/plan/plan.h"
+#include "coordinator/judge/bar.h"
+
+namespace plimsoll {
+
+// What the rollout applies; kept with the run, not interpreted by this version.
+struct Recipe {
+  std::vector<std::string> files;
+  std::string note;
+  friend bool operator==(const Recipe&, const Recipe&) = default;
+};
+
+// Exactly one of `file` and `synthetic` is set.
+struct CorpusSource {
+  std::string file;       // As to be opened: relative paths are already relative to the scenario.
+  std::string synthetic;  // Family of generated sessions: "agentx".
+  // Of the generator.
+  std::uint64_t seed = 1;
+  std::uint32_t heavy = 24;  // Sessions of each tier.
+  std::uint32_t light = 24;
+  double scale = 1.0;  // Share of the recorded lengths that is kept, in (0, 1].
+  friend bool operator==(const CorpusSource&, const CorpusSource&) = default;
+};
+
+struct Sweep {
+  std::vector<std::uint32_t> sessions;  // Strictly rising; at least one.
+  std::optional<std::uint32_t> target;  // One of them; absent: the first.
+  Duration warm_up = 2min;
+  Duration measure = 5min;  // A whole number of blocks.
+  Duration block = 1min;
+  Duration drain_limit = 2min;
+  Duration prime_limit = 1min;
+  friend bool operator==(const Sweep&, const Sweep&) = default;
+};
+
+struct FleetSpec {
+  std::uint32_t local = 0;             // Agent processes to start here; 0: agents dial in.
+  std::uint32_t agents = 0;            // Agents to wait for when local is 0.
+  std::string listen = "127.0.0.1:0";  // Host:port; port 0: any free one.
+  Duration wait = 60s;                 // For the fleet to be complete.
+  std::uint32_t size() const { return local > 0 ? local : agents; }
+  friend bool operator==(const FleetSpec&, const FleetSpec&) = default;
+};
+
+// How sessions are replayed; the failure policy included.
+struct ReplaySpec {
+  ThinkTime think_time = ThinkTime::kNone;
+  Duration think_time_cap = 60s;
+  std::uint32_t output_divisor = 1;
+  bool isolate_prefixes = false;
+  FailurePolicy failure;
+  friend bool operator==(const ReplaySpec&, const ReplaySpec&) = default;
+};
+
+struct Scenario {
+  std::string name;
+  Recipe recipe;
+  TargetPlan target;
+  CorpusSource corpus;
+  std::vector<TierPlan> mix;  // In the file's order; shares without a common divisor.
+  Sweep sweep;
+  Bar bar;
+  FleetSpec fleet;
+  ReplaySpec replay;
+  std::uint64_t seed = 1;
+  friend bool operator==(const Scenario&, const Scenario&) = default;
+};
+
+// The plan of one step of the sweep; `step` is its index in the run, repeats counted apart.
+StepPlan MakeStepPlan(const Sweep& sweep, std::uint32_t step, std::uint32_t sessions);
+
+}  // namespace plimsoll

@@ -1,0 +1,323 @@
+#include "coordinator/scenario/scenario_check.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include "common/config/quantities.h"
+#include "fmt/format.h"
+
+namespace plimsoll {
+namespace {
+
+// Where the rules put their findings.
+class Checker {
+ public:
+  Checker(const ConfigNode& document, Problems& problems)
+      : document_(document), problems_(problems) {}
+
+  // True if none of the fields has a problem so far.
+  bool Clean(std::initializer_list<std::string_view> paths) const {
+    return std::none_of(paths.begin(), paths.end(),
+                        [this](std::string_view path) { return problems_.Touches(path); });
+  }
+  void Add(std::string path, std::string message) {
+    const int line = LineOf(document_, path);
+    problems_.Add(line, std::move(path), std::move(message));
+  }
+  // Adds a problem unless the duration is above zero.
+  void Positive(std::string path, Duration duration, std::string_view example) {
+    if (!Clean({path}) || duration > Duration::zero()) return;
+    Add(std::move(path), fmt::format("is zero, write e.g. {}", example));
+  }
+
+ private:
+  const ConfigNode& document_;
+  Problems& problems_;
+};
+
+bool IsAlnum(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+std::string Lower(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return lower;
+}
+
+// A decimal port; `zero` says whether 0 (any free one) is one.
+bool IsPort(std::string_view text, bool zero) {
+  unsigned port = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+  return error == std::errc() && end == text.data() + text.size() && port <= 65'535 &&
+         (port > 0 || zero);
+}
+
+struct HostPort {
+  std::string_view host;  // Without the brackets of an IPv6 address.
+  std::string_view port;  // Empty: none was given.
+};
+
+// "host", "host:port", "[::1]:port". Nothing if it is none of them.
+std::optional<HostPort> SplitHostPort(std::string_view text) {
+  HostPort result;
+  if (text.starts_with('[')) {
+    const std::size_t close = text.find(']');
+    if (close == std::string_view::npos) return std::nullopt;
+    result.host = text.substr(1, close - 1);
+    text.remove_prefix(close + 1);
+    for (const char c : result.host) {
+      if (!IsAlnum(c) && c != ':' && c != '.') return std::nullopt;
+    }
+  } else {
+    result.host = text.substr(0, text.find(':'));
+    text.remove_prefix(result.host.size());
+    for (const char c : result.host) {
+      if (!IsAlnum(c) && c != '.' && c != '-' && c != '_') return std::nullopt;
+    }
+  }
+  if (result.host.empty()) return std::nullopt;
+  if (text.empty()) return result;
+  if (text.front() != ':' || text.size() == 1) return std::nullopt;
+  result.port = text.substr(1);
+  return result;
+}
+
+// What is wrong with the URL of a target; empty if nothing.
+std::string_view UrlFault(std::string_view url) {
+  std::string_view rest = url;
+  if (rest.starts_with("http://")) {
+    rest.remove_prefix(7);
+  } else if (rest.starts_with("https://")) {
+    rest.remove_prefix(8);
+  } else {
+    return "is not an http or https URL";
+  }
+  for (const char c : rest) {
+    if (c <= ' ' || c == 0x7f || c == '"' || c == '\\') {
+      return "holds a blank, a quote or another byte that no URL has";
+    }
+  }
+  if (rest.find_first_of("?#") != std::string_view::npos) {
+    return "has a query or a fragment, give the base only";
+  }
+  const std::string_view authority = rest.substr(0, rest.find('/'));
+  if (authority.find('@') != std::string_view::npos) {
+    return "has credentials in it, name a variable in auth.bearer_env instead";
+  }
+  const std::optional<HostPort> host = SplitHostPort(authority);
+  if (!host.has_value()) return "has no valid host";
+  if (!host->port.empty() && !IsPort(host->port, false)) return "has no valid port";
+  return {};
+}
+
+// RFC 9110's token.
+bool IsHeaderName(std::string_view name) {
+  if (name.empty() || name.size() > 128) return false;
+  return std::all_of(name.begin(), name.end(), [](char c) {
+    return IsAlnum(c) || std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
+  });
+}
+
+bool IsVariableName(std::string_view name) {
+  if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return false;
+  return std::all_of(name.begin(), name.end(), [](char c) { return IsAlnum(c) || c == '_'; });
+}
+
+// Headers that the client sets itself: a second one would break the request or leak a secret.
+bool IsOurHeader(const std::string& lower) {
+  static const std::set<std::string_view> kOurs = {
+      "accept", "accept-encoding", "connection", "content-length", "content-type",      "expect",
+      "host",   "keep-alive",      "te",         "trailer",        "transfer-encoding", "upgrade"};
+  return kOurs.count(lower) > 0;
+}
+
+void CheckHeader(const std::string& path, const std::string& name, Checker& checker) {
+  const std::string lower = Lower(name);
+  if (!IsHeaderName(name)) {
+    checker.Add(path, "is not a header name, write letters, digits and dashes");
+  } else if (lower == "authorization") {
+    checker.Add(path, "would put a secret into the scenario, use auth.bearer_env");
+  } else if (IsOurHeader(lower)) {
+    checker.Add(path, "is a header that every request has already, take it out");
+  }
+}
+
+void CheckTarget(const TargetPlan& target, Checker& checker) {
+  if (checker.Clean({"target.url"})) {
+    if (const std::string_view fault = UrlFault(target.url); !fault.empty()) {
+      // The URL is not repeated: it might hold a secret.
+      checker.Add("target.url", fmt::format("{}, write e.g. \"https://host/v1\"", fault));
+    }
+  }
+  if (!target.bearer_env.empty() && !IsVariableName(target.bearer_env)) {
+    // Neither is this: whoever misreads the key writes the token itself.
+    checker.Add("target.auth.bearer_env",
+                "is not the name of an environment variable, write e.g. PLIMSOLL_TARGET_TOKEN and "
+                "put the token into that variable");
+  }
+  std::set<std::string> seen;
+  for (const auto& [name, value] : target.headers) {
+    const std::string path = fmt::format("target.headers.{}", name);
+    CheckHeader(path, name, checker);
+    if (!seen.insert(Lower(name)).second) checker.Add(path, "is given twice, keep one");
+    const bool control = std::any_of(value.begin(), value.end(), [](char c) {
+      return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+    });
+    if (control) checker.Add(path, "has a control byte in its value, write printable text");
+  }
+  if (!target.affinity_play_header.empty()) {
+    CheckHeader("target.affinity.play", target.affinity_play_header, checker);
+  }
+  if (!target.affinity_parent_header.empty()) {
+    CheckHeader("target.affinity.parent", target.affinity_parent_header, checker);
+  }
+  checker.Positive("target.connect_timeout", target.connect_timeout, "10s");
+  checker.Positive("target.idle_timeout", target.idle_timeout, "120s");
+  checker.Positive("target.call_deadline", target.call_deadline, "10m");
+}
+
+void CheckCorpusAndMix(const Scenario& scenario, Checker& checker) {
+  const CorpusSource& corpus = scenario.corpus;
+  if (checker.Clean({"corpus.scale"}) && corpus.scale <= 0) {
+    checker.Add("corpus.scale", "is zero, write e.g. 10%");
+  }
+  if (checker.Clean({"mix"})) {
+    std::uint64_t sum = 0;
+    for (const TierPlan& tier : scenario.mix) sum += tier.share;
+    if (sum != 1'000'000) {
+      checker.Add("mix", fmt::format("its shares are {} in all, they must be 100%",
+                                     PrintShare(static_cast<double>(sum) / 1e6)));
+    }
+  }
+  if (corpus.synthetic.empty() || !checker.Clean({"mix", "corpus"})) return;
+  for (const TierPlan& tier : scenario.mix) {
+    const std::uint32_t sessions = tier.tier == Tier::kHeavy   ? corpus.heavy
+                                   : tier.tier == Tier::kLight ? corpus.light
+                                                               : 0;
+    if (sessions > 0) continue;
+    checker.Add(fmt::format("mix.{}", tier.name),
+                "has no sessions in the synthetic corpus, which has heavy and light ones as "
+                "counted there");
+  }
+}
+
+void CheckSessions(const Sweep& sweep, Checker& checker) {
+  if (!checker.Clean({"sweep.sessions"})) return;
+  for (std::size_t i = 1; i < sweep.sessions.size(); ++i) {
+    if (sweep.sessions[i] > sweep.sessions[i - 1]) continue;
+    checker.Add(fmt::format("sweep.sessions[{}]", i),
+                fmt::format("is {} after {}, each step must have more sessions than the last",
+                            sweep.sessions[i], sweep.sessions[i - 1]));
+  }
+  if (sweep.sessions.size() > limits::kStepsMax) {
+    checker.Add("sweep.sessions", fmt::format("has {} steps, at most {} are possible",
+                                              sweep.sessions.size(), limits::kStepsMax));
+  }
+  if (!checker.Clean({"sweep.target"}) || !sweep.target.has_value()) return;
+  if (std::find(sweep.sessions.begin(), sweep.sessions.end(), *sweep.target) ==
+      sweep.sessions.end()) {
+    checker.Add("sweep.target", fmt::format("is {}, it must be one of sweep.sessions ({})",
+                                            *sweep.target, fmt::join(sweep.sessions, ", ")));
+  }
+}
+
+void CheckTimes(const Sweep& sweep, Checker& checker) {
+  checker.Positive("sweep.block", sweep.block, "1m");
+  checker.Positive("sweep.measure", sweep.measure, "5m");
+  checker.Positive("sweep.drain_limit", sweep.drain_limit, "2m");
+  checker.Positive("sweep.prime_limit", sweep.prime_limit, "1m");
+  // A day: what is longer is a slip of the unit, and sums of phases stay far from overflow.
+  constexpr Duration kLongest = 24h;
+  const std::array<std::pair<std::string_view, Duration>, 5> all = {
+      {{"sweep.warm_up", sweep.warm_up},
+       {"sweep.measure", sweep.measure},
+       {"sweep.block", sweep.block},
+       {"sweep.drain_limit", sweep.drain_limit},
+       {"sweep.prime_limit", sweep.prime_limit}}};
+  for (const auto& [path, duration] : all) {
+    if (duration <= kLongest) continue;
+    checker.Add(std::string(path), fmt::format("is {}, it must be at most {}",
+                                               PrintDuration(duration), PrintDuration(kLongest)));
+  }
+  if (!checker.Clean({"sweep.block", "sweep.measure"})) return;
+  if (sweep.measure % sweep.block != Duration::zero()) {
+    const Duration fewer = sweep.measure - sweep.measure % sweep.block;
+    const Duration right = fewer == Duration::zero() ? sweep.block : fewer;
+    checker.Add("sweep.measure", fmt::format("is {}, it must be a whole number of blocks of {}, "
+                                             "write e.g. {}",
+                                             PrintDuration(sweep.measure),
+                                             PrintDuration(sweep.block), PrintDuration(right)));
+  } else if (sweep.measure / sweep.block > static_cast<std::int64_t>(limits::kBlocksMax)) {
+    checker.Add("sweep.block", fmt::format("makes {} blocks of a step, at most {} are possible",
+                                           sweep.measure / sweep.block, limits::kBlocksMax));
+  }
+}
+
+void CheckBar(const Bar& bar, const ConfigNode& document, Checker& checker) {
+  if (!checker.Clean({"bar"})) return;
+  if (bar.limits.empty()) {
+    checker.Add("bar", "has no limit, write e.g. {ttft_p90: 5.3s, errors: 2%}");
+  }
+  // The reader kept one limit a key, in the file's order.
+  const ConfigNode* node = document.Find("bar");
+  for (std::size_t i = 0; node != nullptr && i < bar.limits.size(); ++i) {
+    const Limit& limit = bar.limits[i];
+    const std::string path = fmt::format("bar.{}", node->members[i].key);
+    if (limit.metric == Metric::kErrors) {
+      if (limit.value <= 0 || limit.value >= 1) {
+        checker.Add(path, "must lie between 0% and 100%, both excluded, write e.g. 2%");
+      }
+    } else if (limit.value <= 0) {
+      checker.Add(path, "is zero, write a limit that can be kept");
+    }
+  }
+}
+
+void CheckFleet(const Scenario& scenario, Checker& checker) {
+  const FleetSpec& fleet = scenario.fleet;
+  checker.Positive("fleet.wait", fleet.wait, "60s");
+  if (!checker.Clean({"fleet.listen"})) return;
+  const std::optional<HostPort> listen = SplitHostPort(fleet.listen);
+  if (!listen.has_value() || !IsPort(listen->port, true)) {
+    checker.Add("fleet.listen", "is not HOST:PORT, write e.g. 127.0.0.1:7420");
+    return;
+  }
+  // Without TLS nothing listens beyond this machine (design section 5).
+  if (listen->host != "localhost" && listen->host != "::1" && !listen->host.starts_with("127.")) {
+    checker.Add("fleet.listen",
+                "is not on the loopback; this version has no TLS, so listen on 127.0.0.1 and let "
+                "agents come through a tunnel");
+  }
+}
+
+void CheckReplay(const ReplaySpec& replay, Checker& checker) {
+  checker.Positive("replay.back_off_min", replay.failure.back_off_min, "1s");
+  if (!checker.Clean({"replay.back_off_min", "replay.back_off_max"})) return;
+  if (replay.failure.back_off_max < replay.failure.back_off_min) {
+    checker.Add("replay.back_off_max", fmt::format("is {}, it must be at least back_off_min, {}",
+                                                   PrintDuration(replay.failure.back_off_max),
+                                                   PrintDuration(replay.failure.back_off_min)));
+  }
+}
+
+}  // namespace
+
+void CheckScenario(const Scenario& scenario, const ConfigNode& document, Problems& problems) {
+  Checker checker(document, problems);
+  CheckTarget(scenario.target, checker);
+  CheckCorpusAndMix(scenario, checker);
+  CheckSessions(scenario.sweep, checker);
+  CheckTimes(scenario.sweep, checker);
+  CheckBar(scenario.bar, document, checker);
+  CheckFleet(scenario, checker);
+  CheckReplay(scenario.replay, checker);
+}
+
+}  // namespace plimsoll

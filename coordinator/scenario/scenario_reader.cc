@@ -1,0 +1,301 @@
+#include "coordinator/scenario/scenario_reader.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "common/config/document.h"
+#include "common/config/field_reader.h"
+#include "common/config/quantities.h"
+#include "coordinator/scenario/scenario_check.h"
+#include "fmt/format.h"
+
+namespace plimsoll {
+namespace {
+
+constexpr std::uint64_t kU32Max = std::numeric_limits<std::uint32_t>::max();
+
+// Assigns what was read, if it was.
+template <typename T, typename U>
+void Take(const std::optional<T>& value, U& into) {
+  if (value.has_value()) into = static_cast<U>(*value);
+}
+
+std::string Resolved(std::string_view folder, const std::string& path) {
+  if (folder.empty() || path.starts_with('/')) return path;
+  return folder.ends_with('/') ? fmt::format("{}{}", folder, path)
+                               : fmt::format("{}/{}", folder, path);
+}
+
+void ReadRecipe(FieldReader& top, Recipe& recipe) {
+  const ConfigNode* node = top.Find("recipe");
+  if (node == nullptr) return;
+  if (node->kind == ConfigNode::Kind::kScalar) {
+    Take(top.Text("recipe"), recipe.note);
+    return;
+  }
+  std::optional<FieldReader> fields = top.Map("recipe");
+  if (!fields.has_value()) return;
+  Take(fields->Texts("files"), recipe.files);
+  Take(fields->Text("note"), recipe.note);
+  fields->Finish();
+}
+
+void ReadTarget(FieldReader& top, std::string_view folder, TargetPlan& target) {
+  if (!top.Require("target", "{url: \"https://host/v1\", model: NAME}")) return;
+  std::optional<FieldReader> fields = top.Map("target");
+  if (!fields.has_value()) return;
+  if (fields->Require("url", "\"https://host/v1\"")) Take(fields->Text("url"), target.url);
+  while (target.url.ends_with('/') && !target.url.ends_with("://")) target.url.pop_back();
+  if (fields->Require("model", "the name that the gateway serves")) {
+    Take(fields->Text("model"), target.model);
+  }
+  constexpr std::array<std::string_view, 1> kApis = {"chat"};
+  (void)fields->Choice("api", kApis);
+  if (std::optional<FieldReader> auth = fields->Map("auth")) {
+    if (auth->Require("bearer_env", "PLIMSOLL_TARGET_TOKEN, the name of a variable")) {
+      Take(auth->Text("bearer_env"), target.bearer_env);
+    }
+    auth->Finish();
+  }
+  if (std::optional<FieldReader> headers = fields->Map("headers")) {
+    target.headers = headers->AllTexts();
+  }
+  if (std::optional<FieldReader> affinity = fields->Map("affinity")) {
+    Take(affinity->Text("play"), target.affinity_play_header);
+    Take(affinity->Text("parent"), target.affinity_parent_header);
+    affinity->Finish();
+  }
+  Take(fields->Count("max_tokens", 1, limits::kPromptTokensMax), target.max_tokens);
+  if (const std::optional<std::string> ca_file = fields->Text("ca_file")) {
+    target.ca_file = Resolved(folder, *ca_file);
+  }
+  Take(fields->Time("connect_timeout"), target.connect_timeout);
+  Take(fields->Time("idle_timeout"), target.idle_timeout);
+  Take(fields->Time("call_deadline"), target.call_deadline);
+  fields->Finish();
+}
+
+void ReadCorpus(FieldReader& top, std::string_view folder, CorpusSource& corpus) {
+  if (!top.Require("corpus", "{file: PATH} or {synthetic: agentx}")) return;
+  std::optional<FieldReader> fields = top.Map("corpus");
+  if (!fields.has_value()) return;
+  const bool file = fields->Find("file") != nullptr;
+  const bool synthetic = fields->Find("synthetic") != nullptr;
+  if (file == synthetic) {
+    top.Problem("corpus", file ? "names a file and a synthetic family, keep one of them"
+                               : "names no corpus, write {file: PATH} or {synthetic: agentx}");
+  }
+  if (const std::optional<std::string> path = fields->Text("file")) {
+    corpus.file = Resolved(folder, *path);
+  }
+  constexpr std::array<std::string_view, 1> kFamilies = {"agentx"};
+  if (const auto family = fields->Choice("synthetic", kFamilies)) {
+    corpus.synthetic = kFamilies[*family];
+  }
+  Take(fields->Count("seed", 0, std::numeric_limits<std::uint64_t>::max()), corpus.seed);
+  // More sessions than this say nothing new, and a corpus is held in memory.
+  constexpr std::uint64_t kSessionsMax = 10'000;
+  Take(fields->Count("heavy", 0, kSessionsMax), corpus.heavy);
+  Take(fields->Count("light", 0, kSessionsMax), corpus.light);
+  Take(fields->Share("scale"), corpus.scale);
+  if (file && !synthetic) {
+    for (const std::string_view key : {"seed", "heavy", "light", "scale"}) {
+      if (fields->Find(key) == nullptr) continue;
+      fields->Problem(key, "is for a synthetic corpus, a file has it fixed; take it out");
+    }
+  }
+  fields->Finish();
+}
+
+void ReadMix(FieldReader& top, std::vector<TierPlan>& mix) {
+  if (!top.Require("mix", "{heavy: 50%, light: 50%}")) return;
+  std::optional<FieldReader> fields = top.Map("mix");
+  if (!fields.has_value()) return;
+  constexpr std::array<std::pair<std::string_view, Tier>, 3> kTiers = {
+      {{"light", Tier::kLight}, {"mid", Tier::kMid}, {"heavy", Tier::kHeavy}}};
+  for (const std::string& key : fields->Keys()) {
+    for (const auto& [name, tier] : kTiers) {
+      if (key != name) continue;
+      const std::optional<double> share = fields->Share(key);
+      if (!share.has_value()) continue;
+      // In millionths, so that "100% in all" is exact; finer shares cannot matter.
+      const auto parts = static_cast<std::uint32_t>(std::lround(*share * 1e6));
+      if (parts == 0) {
+        fields->Problem(key, "is no share at all, take the tier out");
+        continue;
+      }
+      mix.push_back({key, tier, parts});
+    }
+  }
+  for (const auto& [name, tier] : kTiers) (void)fields->Find(name);
+  fields->Finish();
+}
+
+void ReadSweep(FieldReader& top, Sweep& sweep) {
+  if (!top.Require("sweep", "{sessions: [10, 15, 20], target: 15}")) return;
+  std::optional<FieldReader> fields = top.Map("sweep");
+  if (!fields.has_value()) return;
+  if (fields->Require("sessions", "[10, 15, 20]")) {
+    if (const auto counts = fields->Counts("sessions", 1, limits::kLanesMax)) {
+      for (const std::uint64_t n : *counts) {
+        sweep.sessions.push_back(static_cast<std::uint32_t>(n));
+      }
+    }
+  }
+  if (const auto target = fields->Count("target", 1, limits::kLanesMax)) {
+    sweep.target = static_cast<std::uint32_t>(*target);
+  }
+  Take(fields->Time("warm_up"), sweep.warm_up);
+  Take(fields->Time("measure"), sweep.measure);
+  Take(fields->Time("block"), sweep.block);
+  Take(fields->Time("drain_limit"), sweep.drain_limit);
+  Take(fields->Time("prime_limit"), sweep.prime_limit);
+  fields->Finish();
+}
+
+// "ttft_p90" with stem "ttft": 0.90. Nothing if the key is no such key; a percentile out of range
+// is a problem.
+std::optional<double> Percentile(FieldReader& fields, const std::string& key,
+                                 std::string_view stem) {
+  if (!key.starts_with(fmt::format("{}_p", stem))) return std::nullopt;
+  const std::string digits = key.substr(stem.size() + 2);
+  if (digits.size() != 2 || digits[0] < '0' || digits[0] > '9' || digits[1] < '0' ||
+      digits[1] > '9') {
+    return std::nullopt;
+  }
+  const int percent = (digits[0] - '0') * 10 + (digits[1] - '0');
+  (void)fields.Find(key);
+  if (percent < 50) {
+    fields.Problem(key, fmt::format("is below the median, write {}_p50 to {}_p99", stem, stem));
+    return std::nullopt;
+  }
+  return percent / 100.0;
+}
+
+void AddLimit(FieldReader& fields, const std::string& key, const Limit& limit, Bar& bar) {
+  for (const Limit& other : bar.limits) {
+    if (other.metric != limit.metric) continue;
+    fields.Problem(key, "is a second limit on the same number, keep one");
+    return;
+  }
+  bar.limits.push_back(limit);
+}
+
+void ReadBar(FieldReader& top, Bar& bar) {
+  if (!top.Require("bar", "{ttft_p90: 5.3s, interactivity_p90: 10 tok/s, errors: 2%}")) return;
+  std::optional<FieldReader> fields = top.Map("bar");
+  if (!fields.has_value()) return;
+  for (const std::string& key : fields->Keys()) {
+    if (const auto quantile = Percentile(*fields, key, "ttft")) {
+      if (const auto limit = fields->Time(key)) {
+        // Divided, not multiplied by 1e-9: 5.3s is then the double that prints as 5.3.
+        const double seconds = static_cast<double>(limit->count()) / 1e9;
+        AddLimit(*fields, key, {Metric::kTtft, *quantile, seconds}, bar);
+      }
+    } else if (const auto share = Percentile(*fields, key, "interactivity")) {
+      if (const auto limit = fields->TokenRate(key)) {
+        AddLimit(*fields, key, {Metric::kInteractivity, *share, *limit}, bar);
+      }
+    } else if (key == "errors") {
+      if (const auto limit = fields->Share(key)) {
+        AddLimit(*fields, key, {Metric::kErrors, 0, *limit}, bar);
+      }
+    }
+  }
+  for (const std::string_view key : {"ttft_p90", "interactivity_p90", "errors"}) {
+    (void)fields->Find(key);
+  }
+  fields->Finish();
+}
+
+void ReadFleet(FieldReader& top, FleetSpec& fleet) {
+  if (!top.Require("fleet", "{agents: 2} or {local: 2}")) return;
+  std::optional<FieldReader> fields = top.Map("fleet");
+  if (!fields.has_value()) return;
+  const bool local = fields->Find("local") != nullptr;
+  const bool agents = fields->Find("agents") != nullptr;
+  if (local == agents) {
+    top.Problem("fleet", local ? "has local agents and agents that dial in, keep one of them"
+                               : "has no agents, write {agents: 2} or {local: 2}");
+  }
+  // Each local agent is a process with a loop per core; more than this only fight for the cores.
+  constexpr std::uint64_t kLocalMax = 64;
+  Take(fields->Count("local", 1, kLocalMax), fleet.local);
+  Take(fields->Count("agents", 1, limits::kAgentsMax), fleet.agents);
+  if (agents && !local && fields->Find("listen") == nullptr) {
+    fields->Problem("listen", "is missing, agents need a known port; write e.g. 127.0.0.1:7420");
+  }
+  Take(fields->Text("listen"), fleet.listen);
+  Take(fields->Time("wait"), fleet.wait);
+  fields->Finish();
+}
+
+void ReadReplay(FieldReader& top, ReplaySpec& replay) {
+  std::optional<FieldReader> fields = top.Map("replay");
+  if (!fields.has_value()) return;
+  constexpr std::array<std::string_view, 2> kThinkTimes = {"none", "recorded"};
+  if (const auto choice = fields->Choice("think_time", kThinkTimes)) {
+    replay.think_time = *choice == 0 ? ThinkTime::kNone : ThinkTime::kRecorded;
+  }
+  Take(fields->Time("think_time_cap"), replay.think_time_cap);
+  Take(fields->Count("output_divisor", 1, 1'000'000), replay.output_divisor);
+  Take(fields->Flag("isolate_prefixes"), replay.isolate_prefixes);
+  Take(fields->Count("attempts", 1, 10), replay.failure.attempts_max);
+  Take(fields->Time("back_off_min"), replay.failure.back_off_min);
+  Take(fields->Time("back_off_max"), replay.failure.back_off_max);
+  fields->Finish();
+}
+
+void ReadLadders(FieldReader& top) {
+  const std::optional<std::vector<std::string>> ladders = top.Texts("ladders");
+  if (!ladders.has_value()) return;
+  if (ladders->size() == 1 && ladders->front() == "mix") return;
+  top.Problem("ladders", "only [mix] is supported by this version");
+}
+
+// Divides the shares by what they have in common: {500000, 500000} is {1, 1}.
+void Reduce(std::vector<TierPlan>& mix) {
+  std::uint32_t common = 0;
+  for (const TierPlan& tier : mix) common = std::gcd(common, tier.share);
+  if (common == 0) return;
+  for (TierPlan& tier : mix) tier.share /= common;
+}
+
+}  // namespace
+
+Scenario ReadScenario(std::string_view text, std::string_view folder, Problems& problems) {
+  Scenario scenario;
+  const std::optional<ConfigNode> root = ParseDocument(text, problems);
+  if (!root.has_value()) return scenario;
+  FieldReader top(*root, "", problems);
+  if (root->kind != ConfigNode::Kind::kMap) return scenario;
+  if (top.Require("name", "recipe-7")) Take(top.Text("name"), scenario.name);
+  ReadRecipe(top, scenario.recipe);
+  ReadTarget(top, folder, scenario.target);
+  ReadCorpus(top, folder, scenario.corpus);
+  ReadMix(top, scenario.mix);
+  ReadSweep(top, scenario.sweep);
+  ReadLadders(top);
+  ReadBar(top, scenario.bar);
+  for (const std::string_view key : {"signals", "cost", "hooks", "window"}) top.NotSupported(key);
+  ReadFleet(top, scenario.fleet);
+  ReadReplay(top, scenario.replay);
+  Take(top.Count("seed", 0, std::numeric_limits<std::uint64_t>::max()), scenario.seed);
+  top.Finish();
+  CheckScenario(scenario, *root, problems);
+  Reduce(scenario.mix);
+  return scenario;
+}
+
+StatusOr<Scenario> ParseScenario(std::string_view text, const std::string& file,
+                                 std::string_view folder) {
+  Problems problems(file);
+  Scenario scenario = ReadScenario(text, folder, problems);
+  RETURN_IF_ERROR(problems.ToStatus());
+  return scenario;
+}
+
+}  // namespace plimsoll

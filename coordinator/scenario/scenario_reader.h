@@ -1,0 +1,40 @@
+// YAML text to Scenario. Pure over text: no file is opened, no variable of the environment read.
+//
+// Keys (design section 11), those of this version; * is required:
+//   name*        text
+//   recipe       text, or {files: [PATH…], note: text}
+//   target*      {url*, model*, api: chat, auth: {bearer_env: VARIABLE}, headers: {name: value},
+//                 affinity: {play: HEADER, parent: HEADER}, max_tokens: count, ca_file: PATH,
+//                 connect_timeout, idle_timeout, call_deadline: duration}
+//   corpus*      {file: PATH} or {synthetic: agentx, seed, heavy, light: count, scale: share}
+//   mix*         {light|mid|heavy: share, …}; together 100%
+//   sweep*       {sessions*: [count…], target: count, warm_up, measure, block, drain_limit,
+//                 prime_limit: duration}
+//   bar*         {ttft_pNN: duration, interactivity_pNN: tok/s, errors: share}; NN from 50 to 99
+//   fleet*       {local: count} or {agents: count, listen: HOST:PORT, wait: duration}
+//   replay       {think_time: none|recorded, think_time_cap: duration, output_divisor: count,
+//                 isolate_prefixes: true|false, attempts: count, back_off_min, back_off_max}
+//   ladders      [mix]
+//   seed         count
+// signals, cost, hooks and window are known, and refused as not supported by this version.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "common/base/status.h"
+#include "common/config/problems.h"
+#include "coordinator/scenario/scenario.h"
+
+namespace plimsoll {
+
+// `folder` is where the scenario file lies ("" for the working folder): relative paths in it are
+// relative to that. All problems, cross-field rules included, are added to `problems`; if there is
+// any, the result is not to be used.
+Scenario ReadScenario(std::string_view text, std::string_view folder, Problems& problems);
+
+// The same with the problems as a status: InvalidArgument, one "file:line: path: …" a line.
+StatusOr<Scenario> ParseScenario(std::string_view text, const std::string& file,
+                                 std::string_view folder);
+
+}  // namespace plimsoll

@@ -1,0 +1,143 @@
+#include "common/loop/child_process.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+namespace plimsoll {
+namespace {
+
+using ::testing::HasSubstr;
+
+class ChildTest : public testing::Test {
+ protected:
+  ChildOptions Shell(const std::string& script) {
+    ChildOptions options;
+    options.argv = {"sh", "-c", script};
+    options.output_file = output_;
+    return options;
+  }
+  // Runs the child to its exit.
+  ChildExit Finish(const ChildOptions& options) {
+    std::optional<ChildExit> exit;
+    auto child = ChildProcess::Start(loop_, options, [&](const ChildExit& e) {
+      exit = e;
+      loop_.Stop();
+    });
+    EXPECT_TRUE(child.ok()) << child.status();
+    const Timer stuck = loop_.After(30s, [&] { loop_.Stop(); });
+    loop_.Run();
+    EXPECT_TRUE(exit.has_value());
+    return exit.value_or(ChildExit{-1, -1});
+  }
+  std::string Output() const {
+    std::stringstream text;
+    text << std::ifstream(output_).rdbuf();
+    return text.str();
+  }
+  // Runs the loop until the file holds something.
+  void AwaitOutput() {
+    std::function<void()> look = [&] {
+      if (!Output().empty()) return loop_.Stop();
+      timer_ = loop_.After(2ms, look);
+    };
+    look();
+    loop_.Run();
+  }
+  void TearDown() override { ::unlink(output_.c_str()); }
+
+  EventLoop loop_;
+  Timer timer_;
+  std::string output_ = testing::TempDir() + "child_" + std::to_string(::getpid()) + ".out";
+};
+
+bool Gone(pid_t pid) {
+  return ::kill(pid, 0) != 0 && errno == ESRCH;
+}
+
+TEST_F(ChildTest, ReportsTheExitCodeAndKeepsTheOutput) {
+  ChildOptions options = Shell("echo out $PROBE; echo err >&2; exit 7");
+  options.env = {{"PROBE", "a b"}};
+  const ChildExit exit = Finish(options);
+  EXPECT_EQ(exit.code, 7);
+  EXPECT_EQ(exit.signal, 0);
+  EXPECT_EQ(Output(), "out a b\nerr\n");
+}
+
+TEST_F(ChildTest, ReportsTheSignal) {
+  EXPECT_EQ(Finish(Shell("kill -TERM $$; sleep 30")).signal, SIGTERM);
+}
+
+TEST_F(ChildTest, LeadsAGroupOfItsOwnWithNoStrayDescriptors) {
+  Finish(Shell("ps -o pgid= -p $$ | tr -d ' '; echo $$; ls /proc/$$/fd | tr '\\n' ' '"));
+  std::istringstream lines(Output());
+  std::string group, pid, descriptors;
+  std::getline(lines, group);
+  std::getline(lines, pid);
+  std::getline(lines, descriptors);
+  EXPECT_EQ(group, pid);
+  EXPECT_EQ(descriptors.substr(0, 6), "0 1 2 ");
+  EXPECT_LE(descriptors.size(), 10u) << descriptors;  // At most the shell's own one.
+}
+
+TEST_F(ChildTest, KillReachesTheWholeGroup) {
+  auto child = ChildProcess::Start(loop_, Shell("sleep 60 & echo $!; wait"),
+                                   [&](const ChildExit&) { loop_.Stop(); });
+  ASSERT_TRUE(child.ok());
+  AwaitOutput();
+  const pid_t grandchild = std::atoi(Output().c_str());
+  ASSERT_GT(grandchild, 0);
+  EXPECT_FALSE(Gone(grandchild));
+  (*child)->Kill(SIGTERM);
+  loop_.Run();
+  EXPECT_FALSE((*child)->running());
+  for (int i = 0; i < 2000 && !Gone(grandchild); ++i) ::usleep(1000);  // Reaped by init.
+  EXPECT_TRUE(Gone(grandchild));
+}
+
+TEST_F(ChildTest, DestructionLeavesNothingRunning) {
+  auto child = ChildProcess::Start(loop_, Shell("trap '' TERM INT; echo ready; sleep 60"),
+                                   [&](const ChildExit&) { ADD_FAILURE() << "called"; });
+  ASSERT_TRUE(child.ok());
+  AwaitOutput();
+  const pid_t pid = (*child)->pid();
+  child->reset();
+  EXPECT_TRUE(Gone(pid));
+  timer_ = loop_.After(5ms, [&] { loop_.Stop(); });
+  loop_.Run();
+}
+
+TEST_F(ChildTest, TheCallbackMayDestroyIt) {
+  std::unique_ptr<ChildProcess> child;
+  auto started = ChildProcess::Start(loop_, Shell("exit 0"), [&](const ChildExit&) {
+    child.reset();
+    loop_.Stop();
+  });
+  ASSERT_TRUE(started.ok());
+  child = *std::move(started);
+  loop_.Run();
+  EXPECT_EQ(child, nullptr);
+}
+
+TEST_F(ChildTest, ErrorsAreWords) {
+  ChildOptions options;
+  options.argv = {"/nonexistent/program"};
+  auto child = ChildProcess::Start(loop_, options, [](const ChildExit&) {});
+  EXPECT_THAT(std::string(MessageOf(child.status())), HasSubstr("/nonexistent/program"));
+  options.argv = {};
+  EXPECT_FALSE(ChildProcess::Start(loop_, options, [](const ChildExit&) {}).ok());
+  options = Shell("true");
+  options.output_file = "/nonexistent/file";
+  EXPECT_FALSE(ChildProcess::Start(loop_, options, [](const ChildExit&) {}).ok());
+}
+
+}  // namespace
+}  // namespace plimsoll

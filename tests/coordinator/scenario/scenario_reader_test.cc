@@ -1,0 +1,187 @@
+#include "coordinator/scenario/scenario_reader.h"
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace plimsoll {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr std::string_view kMinimal = R"(name: m
+target: {url: "http://127.0.0.1:8080/v1/", model: x}
+corpus: {file: a.corpus}
+mix: {heavy: 25%, light: 75%}
+sweep: {sessions: [2, 4]}
+bar: {errors: 2%}
+fleet: {local: 2}
+)";
+
+std::string ReadFile(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+TEST(ScenarioReader, MinimalScenarioHasTheDefaults) {
+  const StatusOr<Scenario> read = ParseScenario(kMinimal, "m.yaml", "/etc/rig");
+  ASSERT_TRUE(read.ok()) << MessageOf(read.status());
+  EXPECT_EQ(read->target.url, "http://127.0.0.1:8080/v1");
+  EXPECT_EQ(read->corpus.file, "/etc/rig/a.corpus");
+  EXPECT_EQ(read->mix,
+            (std::vector<TierPlan>{{"heavy", Tier::kHeavy, 1}, {"light", Tier::kLight, 3}}));
+  Sweep sweep;
+  sweep.sessions = {2, 4};
+  EXPECT_EQ(read->sweep, sweep);
+  EXPECT_FALSE(read->sweep.target.has_value());
+  EXPECT_EQ(read->sweep.measure, 5min);
+  EXPECT_EQ(read->sweep.block, 1min);
+  EXPECT_EQ(read->replay, ReplaySpec{});
+  EXPECT_EQ(read->fleet.size(), 2u);
+  EXPECT_EQ(read->seed, 1u);
+}
+
+TEST(ScenarioReader, ReadsTheWholeLanguage) {
+  const std::string text = ReadFile(std::filesystem::path(PLIMSOLL_SOURCE_DIR) /
+                                    "tests/coordinator/scenario/testdata/all_keys.yaml");
+  const StatusOr<Scenario> read = ParseScenario(text, "all.yaml", "d/");
+  ASSERT_TRUE(read.ok()) << MessageOf(read.status());
+  Scenario want;
+  want.name = "all";
+  want.recipe = {{"a.yaml", "b.yaml"}, "two nodes"};
+  want.target = {.url = "https://[::1]:8443/v1",
+                 .model = "glm",
+                 .bearer_env = "TOKEN_1",
+                 .ca_file = "d/ca.pem",
+                 .headers = {{"x-team", "staging"}},
+                 .affinity_play_header = "X-Play",
+                 .affinity_parent_header = "X-Parent",
+                 .max_tokens = 64'000,
+                 .connect_timeout = 1s,
+                 .idle_timeout = 2s,
+                 .call_deadline = 3s};
+  want.corpus = {.synthetic = "agentx", .seed = 9, .heavy = 5, .light = 6, .scale = 0.125};
+  want.mix = {{"light", Tier::kLight, 333}, {"heavy", Tier::kHeavy, 667}};
+  want.sweep = {{1, 3, 9}, 3, 0s, 12s, 3s, 4s, 5s};
+  want.bar.limits = {
+      {Metric::kErrors, 0, 0.01}, {Metric::kInteractivity, 0.95, 10}, {Metric::kTtft, 0.5, 5.3}};
+  want.fleet = {.local = 0, .agents = 7, .listen = "[::1]:7000", .wait = 8s};
+  want.replay = {ThinkTime::kRecorded, 9s, 4, true, {2, 2s, 4s}};
+  want.seed = 77;
+  EXPECT_TRUE(*read == want);
+  EXPECT_EQ(read->bar, want.bar);
+  EXPECT_EQ(read->target, want.target);
+  EXPECT_EQ(read->mix, want.mix);
+}
+
+TEST(ScenarioReader, TenMistakesArePrintedAtOnce) {
+  Problems problems("s.yaml");
+  (void)ReadScenario(R"(name:
+target:
+  url: gateway.example/v1
+  modle: glm
+  auth: {bearer_env: "sk-live-0123"}
+corpus: {file: a.corpus, synthetic: agentx}
+mix: {heavy: 50%, light: 40%}
+sweep:
+  sessions: [10, 15, 15]
+  measure: 5m
+  block: 2m
+  drain_limit: 90
+bar: {ttft_p90: 5.3, errors: 2%, errors: 3%}
+hooks: {rollout: [./go]}
+fleet: {agents: 2, listen: "0.0.0.0:7420"}
+)",
+                     "", problems);
+  EXPECT_THAT(
+      problems.Lines(),
+      ElementsAre(
+          "s.yaml:1: name: is empty, it must be a text",
+          "s.yaml:3: target.model: is missing, write e.g. the name that the gateway serves",
+          "s.yaml:3: target.url: is not an http or https URL, write e.g. \"https://host/v1\"",
+          "s.yaml:4: target.modle: is not a known key, did you mean \"model\"?",
+          "s.yaml:5: target.auth.bearer_env: is not the name of an environment variable, write "
+          "e.g. PLIMSOLL_TARGET_TOKEN and put the token into that variable",
+          "s.yaml:6: corpus: names a file and a synthetic family, keep one of them",
+          "s.yaml:7: mix: its shares are 90% in all, they must be 100%",
+          "s.yaml:9: sweep.sessions[2]: is 15 after 15, each step must have more sessions than "
+          "the last",
+          "s.yaml:10: sweep.measure: is 5m, it must be a whole number of blocks of 2m, write e.g. "
+          "4m",
+          "s.yaml:12: sweep.drain_limit: \"90\" has no unit, write e.g. \"90s\" or \"90ms\"",
+          "s.yaml:13: bar.errors: is given twice, keep one; the first is on line 13",
+          "s.yaml:13: bar.ttft_p90: \"5.3\" has no unit, write e.g. \"5.3s\" or \"5.3ms\"",
+          "s.yaml:14: hooks: is not supported by this version, take it out",
+          "s.yaml:15: fleet.listen: is not on the loopback; this version has no TLS, so listen on "
+          "127.0.0.1 and let agents come through a tunnel"));
+}
+
+TEST(ScenarioReader, EmptyAndShapelessFilesNameWhatIsMissing) {
+  Problems problems("s.yaml");
+  (void)ReadScenario("", "", problems);
+  EXPECT_THAT(problems.Lines(),
+              ElementsAre("s.yaml: is empty, it must be a map of keys and values"));
+  Problems list("s.yaml");
+  (void)ReadScenario("- a\n", "", list);
+  EXPECT_THAT(list.Lines(),
+              ElementsAre("s.yaml:1: is a list, it must be a map of keys and values"));
+  Problems bare("s.yaml");
+  (void)ReadScenario("seed: 1\n", "", bare);
+  EXPECT_EQ(bare.size(), 7u);  // name, target, corpus, mix, sweep, bar, fleet.
+}
+
+TEST(ScenarioReader, LaterPartsOfTheLanguageAreRefusedNotIgnored) {
+  Problems problems("s.yaml");
+  (void)ReadScenario(std::string(kMinimal) +
+                         "ladders: [mix, heavy]\nsignals: {}\ncost: {}\nhooks: {}\nwindow: {}\n",
+                     "", problems);
+  EXPECT_THAT(problems.Lines(),
+              ElementsAre("s.yaml:8: ladders: only [mix] is supported by this version",
+                          "s.yaml:9: signals: is not supported by this version, take it out",
+                          "s.yaml:10: cost: is not supported by this version, take it out",
+                          "s.yaml:11: hooks: is not supported by this version, take it out",
+                          "s.yaml:12: window: is not supported by this version, take it out"));
+}
+
+TEST(ScenarioReader, ShippedScenariosAreValid) {
+  int read = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(
+           std::filesystem::path(PLIMSOLL_SOURCE_DIR) / "deploy/scenarios")) {
+    Problems problems(entry.path().filename());
+    (void)ReadScenario(ReadFile(entry.path()), "deploy/scenarios", problems);
+    EXPECT_THAT(problems.Lines(), IsEmpty());
+    ++read;
+  }
+  EXPECT_GE(read, 2);
+}
+
+TEST(ScenarioReader, ThreeThirdsMayBeWrittenInTwoWays) {
+  std::string text(kMinimal);
+  const std::string_view mix = "mix: {heavy: 25%, light: 75%}";
+  text.replace(text.find(mix), mix.size(), "mix: {heavy: 33.4%, mid: 33.3%, light: 33.3%}");
+  const StatusOr<Scenario> read = ParseScenario(text, "m.yaml", "");
+  ASSERT_TRUE(read.ok()) << MessageOf(read.status());
+  EXPECT_EQ(read->mix[0].share, 334u);
+  EXPECT_EQ(read->mix[1].tier, Tier::kMid);
+}
+
+TEST(MakeStepPlan, CarriesTheSweepsTimes) {
+  Sweep sweep;
+  sweep.block = 3s;
+  sweep.measure = 9s;
+  const StepPlan plan = MakeStepPlan(sweep, 4, 17);
+  EXPECT_EQ(plan.step, 4u);
+  EXPECT_EQ(plan.sessions, 17u);
+  EXPECT_EQ(plan.block, 3s);
+  EXPECT_EQ(plan.measure, 9s);
+  EXPECT_EQ(plan.prime_limit, sweep.prime_limit);
+}
+
+}  // namespace
+}  // namespace plimsoll

@@ -99,11 +99,12 @@ class ClientStream final : public grpc::ClientBidiReactor<Out, In>,
     broken_ = broken_ || !ok;  // The read fails too, and says why.
     WriteNext();
   }
+  // The task takes our last reference along: it holds the channel, and gRPC 1.51 joins its polling
+  // threads when the last channel goes, which must not happen on one of them.
   void OnDone(const grpc::Status& status) override {
-    const std::shared_ptr<ClientStream> keep = std::move(self_);
     const std::shared_ptr<StreamCount> count = count_;
-    Post([ours = FromGrpc(status)](ClientStream& self) {
-      if (const auto handlers = std::exchange(self.handlers_, nullptr)) handlers->on_done(ours);
+    scheduler_.Post([self = std::move(self_), ours = FromGrpc(status)] {
+      if (const auto handlers = std::exchange(self->handlers_, nullptr)) handlers->on_done(ours);
     });
     count->Down();
   }

@@ -111,12 +111,10 @@ class ServerStream final : public grpc::ServerBidiReactor<In, Out>,
     }
   }
   void OnDone() override {
-    const std::shared_ptr<ServerStream> keep = std::move(self_);
     const std::shared_ptr<StreamCount> count = count_;
     // gRPC has returned from OnCancel, if it called it.
-    const bool cut = WasCut();
-    Post([cut](ServerStream& self) {
-      if (const auto handlers = std::exchange(self.handlers_, nullptr)) handlers->on_done(cut);
+    scheduler_.Post([self = std::move(self_), cut = WasCut()] {
+      if (const auto handlers = std::exchange(self->handlers_, nullptr)) handlers->on_done(cut);
     });
     count->Down();
   }

@@ -1,0 +1,56 @@
+// Runs for the reports' tests: one that found its ceiling, with a void step on the way.
+#pragma once
+
+#include "coordinator/judge/judge_step.h"
+#include "coordinator/report/report_model.h"
+#include "tests/coordinator/judge/evidence_builder.h"
+
+namespace plimsoll::testing {
+
+inline ReportedStep Judged(StepEvidence evidence, std::uint32_t index, std::uint32_t sessions) {
+  evidence.plan.step = index;
+  evidence.plan.sessions = sessions;
+  evidence.requests_in_flight_mean = 0.97 * sessions;
+  return {.summary = Summarize(evidence, JudgeStep(evidence, DefaultBar()))};
+}
+
+inline ReportModel EmptyRun() {
+  ReportModel model{.run_name = "recipe-7",
+                    .run_id = "20260101-2200-7f3a",
+                    .started_at = "2026-01-01 22:00:00 UTC",
+                    .target_url = "http://127.0.0.1:8080/v1",
+                    .model = "glm-5.3",
+                    .corpus = "agentx.corpus, 100 sessions, half heavy, half light",
+                    .target = 15,
+                    .bar = DefaultBar()};
+  Conclude(model);
+  return model;
+}
+
+inline ReportModel SampleRun() {
+  ReportModel model = EmptyRun();
+  StepEvidence lost = Healthy();
+  lost.agents.push_back({.slot = 1, .name = "agent-1", .lanes = 5, .attempts = 211, .lost = true});
+  lost.identities.push_back({.name = "acked = stored", .left = 590, .right = 600});
+
+  StepEvidence slow = Healthy();
+  for (CellCounts& cell : slow.cells) cell.ttft_within = cell.lane % 2 == 0 ? 7 : 10;
+  for (CellCounts& cell : slow.cells) cell.ttft_n += 1, cell.rate_n += 1, cell.attempts += 1;
+  for (int i = 0; i < 200; ++i) slow.ttft_ns.Record(6'000'000'000 + i * 10'000'000);
+  slow.ttft_infinite = 50;
+  slow.rate_zero = 50;
+  slow.cells[3].failed = 50;
+  slow.cells[3].unsent = 12;
+  slow.outcomes[static_cast<std::size_t>(Outcome::kRefused)] = 50;
+  slow.usage_missing = 3;
+
+  model.steps = {Judged(Healthy(), 0, 10), Judged(lost, 1, 15), Judged(slow, 2, 15)};
+  model.steps[2].notes = {"repeated: the step before had no data"};
+  model.stopped_because = "15 sessions miss: TTFT";
+  model.notes = {"what an interval is about: this deployment, in this window, with other sessions"};
+  model.files_written = {"store/ (run 20260101-2200-7f3a)", "report.json"};
+  Conclude(model);
+  return model;
+}
+
+}  // namespace plimsoll::testing

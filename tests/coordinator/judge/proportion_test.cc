@@ -286,6 +286,53 @@ TEST(SmallShareOf, OneClusterIsOneObservation) {
   EXPECT_NEAR(interval.high, 0.975, 1e-9);
 }
 
+struct Misses {
+  int low = 0;   // The whole interval above the truth: errors overstated.
+  int high = 0;  // The whole interval below it: errors not seen.
+};
+
+// Errors of 5% of the calls, and plays that fail with a burst of 1 to 41 unsent calls.
+Misses MissesOfErrors(Rng& rng, std::uint32_t lanes, double burst_chance, int runs) {
+  constexpr double kBurstMean = 21;
+  const double truth = (8 * 0.05 + burst_chance * kBurstMean) / (8 + burst_chance * kBurstMean);
+  Misses misses;
+  for (int run = 0; run < runs; ++run) {
+    std::vector<ShareCell> cells = Grid(lanes, 5, 8, 0);
+    for (ShareCell& cell : cells) {
+      for (int i = 0; i < 8; ++i) cell.hits += rng.Chance(0.05) ? 1 : 0;
+      if (!rng.Chance(burst_chance)) continue;
+      const std::uint64_t unsent = 1 + rng.Below(41);
+      cell.n += unsent;
+      cell.hits += unsent;
+    }
+    const ShareInterval interval = SmallShareOf(cells);
+    misses.low += interval.low > truth ? 1 : 0;
+    misses.high += interval.high < truth ? 1 : 0;
+  }
+  return misses;
+}
+
+// A self-check of the errors' interval. It never overstates errors more often than it should; with
+// rare bursts it misses them when none happened, which no count can see. Prints what it found.
+TEST(SmallShareOf, DoesNotOverstateErrorsOfAToy) {
+  constexpr std::uint64_t kSeed = 20260102;
+  constexpr int kRuns = 400;
+  Rng rng(kSeed);
+  for (const double burst_chance : {0.0, 0.01, 0.04}) {
+    for (const std::uint32_t lanes : {4u, 15u}) {
+      const Misses misses = MissesOfErrors(rng, lanes, burst_chance, kRuns);
+      std::printf("seed %llu burst chance %.2f lanes %2u: overstated %.3f, not seen %.3f\n",
+                  static_cast<unsigned long long>(kSeed), burst_chance, lanes,
+                  static_cast<double>(misses.low) / kRuns,
+                  static_cast<double>(misses.high) / kRuns);
+      EXPECT_LE(misses.low, kRuns * 5 / 100);
+      if (burst_chance == 0) {
+        EXPECT_LE(misses.high, kRuns * 5 / 100);
+      }
+    }
+  }
+}
+
 TEST(Compare, NaNNeverCompares) {
   const ShareInterval good = ShareOf(Grid(15, 5, 40, 40));
   const SideOf side = Compare(good, std::numeric_limits<double>::quiet_NaN(), Side::kAbove);

@@ -188,7 +188,7 @@ TEST(ShareOf, EndsAreWhereTheStatedTestTurns) {
     const auto rejected = [&](double p) {
       const double difference = interval.share - p;
       double at_p = 0;
-      if (n * n / squares >= 8) {
+      if (t * t * squares <= 0.7 * n * n) {
         for (const auto& [lane, c] : by_lane) {
           at_p += std::pow(static_cast<double>(c.hits) - static_cast<double>(c.n) * p, 2);
         }

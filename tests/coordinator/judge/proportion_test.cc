@@ -255,6 +255,16 @@ TEST(SmallShareOf, WithoutFailuresItIsClopperPearson) {
   EXPECT_NEAR(interval.high, 1 - std::pow(0.025, 1.0 / 500), 1e-9);
 }
 
+TEST(SmallShareOf, TwoPercentNeedsAHundredAndEightyThreeCleanAttempts) {
+  const auto side = [](std::uint64_t last) {
+    return Compare(SmallShareOf({{0, 0, 60, 0}, {1, 0, 60, 0}, {2, 0, last, 0}}), 0.02,
+                   Side::kBelow)
+        .side;
+  };
+  EXPECT_EQ(side(62), Side::kCrosses);
+  EXPECT_EQ(side(63), Side::kBelow);
+}
+
 TEST(SmallShareOf, AFailureInOneCellIsOneEventNotEighty) {
   std::vector<ShareCell> cells = Grid(15, 5, 8, 0);
   cells[7] = {cells[7].lane, cells[7].block, 90, 81};  // A failed play with 80 unsent calls.

@@ -15,8 +15,6 @@
 namespace plimsoll {
 namespace {
 
-constexpr std::uint64_t kU32Max = std::numeric_limits<std::uint32_t>::max();
-
 // Assigns what was read, if it was.
 template <typename T, typename U>
 void Take(const std::optional<T>& value, U& into) {

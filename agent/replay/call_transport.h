@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "common/base/time.h"
 #include "common/corpus/prompt.h"
@@ -39,13 +40,15 @@ struct CallResult {
   std::uint32_t chunks = 0;
   std::uint16_t http_status = 0;
   std::uint8_t flags = 0;    // RecordFlag bits: connection, cap, tool call.
+  std::uint8_t resends = 0;  // Bodies sent again after a kept connection had died unnoticed.
   Duration retry_after{-1};  // From the Retry-After header; negative: absent.
+  std::string message;       // For people: what went wrong, in a line. Empty when ok.
 };
 
 class CallObserver {
  public:
   virtual ~CallObserver() = default;
-  // Exactly once, never from inside Start(). The call may be destroyed in it.
+  // Exactly once, never from inside Start(). The call may be destroyed in it, and `result` with it.
   virtual void OnCallEnded(const CallResult& result) = 0;
 };
 

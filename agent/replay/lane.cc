@@ -155,6 +155,7 @@ void Lane::OnEnded(ActiveCall& call, const CallResult& result) {
   --in_flight_;
   --context_.calls_in_flight;
   const MonoTime now = context_.scheduler.Now();
+  const MonoTime ended = std::min(result.end, now);  // The result may die with its call below.
   const bool measured = call.window->Measures(call.due);
   if (measured) {
     ++call.window->outcomes[static_cast<std::size_t>(result.outcome)];
@@ -168,11 +169,11 @@ void Lane::OnEnded(ActiveCall& call, const CallResult& result) {
     const std::uint32_t index = call.call;
     CloseCall(call);
     due_.clear();
-    play_->Complete(index, std::min(result.end, now), &due_);
+    play_->Complete(index, ended, &due_);
     Schedule(due_);
   }
   FinishPlayIfDone();
-  UpdateState(std::min(result.end, now));
+  UpdateState(ended);
   context_.settled();
 }
 

@@ -29,8 +29,7 @@ StatusOr<BlockChain::Link> BlockChain::Add(std::vector<std::uint32_t> ids, std::
   for (std::size_t i = common; i < ids.size(); ++i) {
     const std::uint32_t predecessor = i == 0 ? 0 : ids[i - 1];
     const auto position = static_cast<std::uint32_t>(i);
-    const auto [at, is_new] =
-        blocks_.try_emplace(ids[i], Block{predecessor, position, own});
+    const auto [at, is_new] = blocks_.try_emplace(ids[i], Block{predecessor, position, own});
     if (is_new) continue;
     const Block& block = at->second;
     if (block.position != position) {

@@ -48,8 +48,7 @@ std::vector<Copy> FindCopies(const Corpus& corpus) {
     }
     Copy best{.session = index};
     for (const auto& [other, calls] : shared) {
-      const bool better =
-          calls > best.shared || (calls == best.shared && other < best.original);
+      const bool better = calls > best.shared || (calls == best.shared && other < best.original);
       if (better) best = {.session = index, .original = other, .shared = calls};
     }
     if (best.shared > 0 && 2 * best.shared >= sessions[index].calls.size()) {

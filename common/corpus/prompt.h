@@ -46,12 +46,12 @@ struct PromptKeys {
 
 // Looks up prompts of one session. Building one walks the chain of references, O(calls) at worst.
 //
-// Identities: blocks of a stream's first prompt below its prefix_blocks are the class's, (key of run
-// and class, position); all others are the play's, (keys.play, ordinal of the fresh block over the
-// session). A tail has the identity of the block that completes it in a later call.
-// Messages: [system] prefix, then what each call of the chain appended, the answer to the call
-// before it as the assistant's and the rest as the user's. A call that keeps its ref whole has its
-// ref's messages as a prefix of its own; a cut inside a message shortens it.
+// Identities: blocks of a stream's first prompt below its prefix_blocks are the class's, (key of
+// run and class, position); all others are the play's, (keys.play, ordinal of the fresh block over
+// the session). A tail has the identity of the block that completes it in a later call. Messages:
+// [system] prefix, then what each call of the chain appended, the answer to the call before it as
+// the assistant's and the rest as the user's. A call that keeps its ref whole has its ref's
+// messages as a prefix of its own; a cut inside a message shortens it.
 class PromptIndex {
  public:
   // `session` outlives it and passes ValidateSession().

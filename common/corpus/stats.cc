@@ -86,10 +86,14 @@ void AssignTiers(const TierBounds& bounds, Corpus* corpus) {
 
 const char* NameOf(Tier tier) {
   switch (tier) {
-    case Tier::kUnspecified: return "unspecified";
-    case Tier::kLight: return "light";
-    case Tier::kMid: return "mid";
-    case Tier::kHeavy: return "heavy";
+    case Tier::kUnspecified:
+      return "unspecified";
+    case Tier::kLight:
+      return "light";
+    case Tier::kMid:
+      return "mid";
+    case Tier::kHeavy:
+      return "heavy";
   }
   return "unknown";
 }

@@ -22,8 +22,8 @@ struct SessionStats {
   std::uint64_t block_refs = 0;         // Full blocks over all prompts.
   std::uint64_t unique_blocks = 0;      // Different ones among them.
   std::uint64_t prefix_hit_blocks = 0;  // Hits of an infinite prefix cache of this session alone.
-  std::uint64_t duration_s = 0;         // First recorded start to last recorded end, to the nearest.
-  std::uint64_t max_in_flight = 0;      // Of the recorded intervals [start, start + service).
+  std::uint64_t duration_s = 0;     // First recorded start to last recorded end, to the nearest.
+  std::uint64_t max_in_flight = 0;  // Of the recorded intervals [start, start + service).
 };
 
 SessionStats ComputeStats(const Session& session);
@@ -31,8 +31,8 @@ SessionStats ComputeStats(const Session& session);
 // Median of the prompts over all calls, exact (a multiple of 0.5).
 double MedianPrompt(const Session& session);
 
-// The value at `quantile` (0 to 1) of `values`, interpolated linearly between neighbours; 0 if there
-// are none.
+// The value at `quantile` (0 to 1) of `values`, interpolated linearly between neighbours; 0 if
+// there are none.
 double Quantile(std::vector<double> values, double quantile);
 
 struct TierBounds {

@@ -185,7 +185,8 @@ StatusOr<ParsedTrace> BuildSession(Trace trace) {
   for (const Slot& slot : order) {
     TraceCall& from = trace.streams[slot.stream].calls[slot.call];
     if (from.start_ms > std::numeric_limits<std::uint32_t>::max()) {
-      return absl::InvalidArgumentError(PlaceOf(from) + ": starts more than 49 days into the session");
+      return absl::InvalidArgumentError(PlaceOf(from) +
+                                        ": starts more than 49 days into the session");
     }
     std::vector<std::int32_t>& own = index[slot.stream];
     const std::vector<std::uint32_t>& ids = from.ids;

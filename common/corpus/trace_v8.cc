@@ -32,14 +32,22 @@ std::string Join(std::string_view where, std::string_view key) {
 
 const char* KindOf(dom::element element) {
   switch (element.type()) {
-    case dom::element_type::ARRAY: return "a list";
-    case dom::element_type::OBJECT: return "an object";
-    case dom::element_type::STRING: return "a string";
-    case dom::element_type::BOOL: return "true or false";
-    case dom::element_type::NULL_VALUE: return "null";
-    case dom::element_type::INT64: return "a negative or whole number";
-    case dom::element_type::UINT64: return "a number beyond 2^63";
-    case dom::element_type::DOUBLE: return "a fraction";
+    case dom::element_type::ARRAY:
+      return "a list";
+    case dom::element_type::OBJECT:
+      return "an object";
+    case dom::element_type::STRING:
+      return "a string";
+    case dom::element_type::BOOL:
+      return "true or false";
+    case dom::element_type::NULL_VALUE:
+      return "null";
+    case dom::element_type::INT64:
+      return "a whole number";
+    case dom::element_type::UINT64:
+      return "a number beyond 2^63";
+    case dom::element_type::DOUBLE:
+      return "a fraction";
   }
   return "something else";
 }
@@ -168,7 +176,8 @@ class Reader {
     }
     ASSIGN_OR_RETURN(const std::string_view scope, Text(root, "hash_id_scope"));
     if (scope != "local") {
-      return Wrong(fmt::format("hash_id_scope: \"{}\"; only the v8 form, \"local\", is known", scope));
+      return Wrong(
+          fmt::format("hash_id_scope: \"{}\"; only the v8 form, \"local\", is known", scope));
     }
     trace_.streams.emplace_back();
     RETURN_IF_ERROR(ReadPrefix(root, &trace_.streams[0]));
@@ -180,7 +189,8 @@ class Reader {
     if (trace_.streams[0].calls.empty()) return Wrong("requests: no call of the main conversation");
     // The last group's join lies beyond the file's end.
     for (TraceStream& stream : trace_.streams) {
-      if (stream.join >= static_cast<std::int32_t>(trace_.streams[0].calls.size())) stream.join = -1;
+      if (stream.join >= static_cast<std::int32_t>(trace_.streams[0].calls.size()))
+        stream.join = -1;
     }
     return CheckTotals(root);
   }
@@ -252,8 +262,7 @@ class Reader {
       return Wrong(fmt::format("{}: unknown type \"{}\"", Join(node.where, "type"), type));
     }
     if (++calls_ > limits::kCallsPerSessionMax) {
-      return Wrong(
-          fmt::format("{}: more than {} calls", node.where, limits::kCallsPerSessionMax));
+      return Wrong(fmt::format("{}: more than {} calls", node.where, limits::kCallsPerSessionMax));
     }
     TraceCall call;
     call.sent_twice = type == "n";
@@ -301,8 +310,8 @@ class Reader {
     ASSIGN_OR_RETURN(const std::uint64_t total,
                      Count(totals, key, std::numeric_limits<std::uint64_t>::max()));
     if (total == sum) return absl::OkStatus();
-    return Wrong(fmt::format("{}: says {}, the requests add up to {}", Join(totals.where, key),
-                             total, sum));
+    return Wrong(
+        fmt::format("{}: says {}, the requests add up to {}", Join(totals.where, key), total, sum));
   }
 
   Status CheckTotals(const Node& root) const {
@@ -339,7 +348,8 @@ StatusOr<ParsedTrace> ParseTraceV8(std::string_view json) {
   }
   Node root;
   if (element.get(root.object) != simdjson::SUCCESS) {
-    return Wrong(fmt::format("expected an object with a session's fields, got {}", KindOf(element)));
+    return Wrong(
+        fmt::format("expected an object with a session's fields, got {}", KindOf(element)));
   }
   Reader reader;
   RETURN_IF_ERROR(reader.Read(root));

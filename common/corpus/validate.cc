@@ -139,8 +139,7 @@ Status CheckWaits(const Session& session) {
 Status ValidateSession(const Session& session, std::size_t models) {
   const std::size_t count = session.calls.size();
   if (count == 0 || count > limits::kCallsPerSessionMax) {
-    return Wrong(
-        fmt::format("{} calls; 1 to {} are allowed", count, limits::kCallsPerSessionMax));
+    return Wrong(fmt::format("{} calls; 1 to {} are allowed", count, limits::kCallsPerSessionMax));
   }
   if (session.streams.empty() || session.streams.size() > count) {
     return Wrong(fmt::format("{} streams for {} calls", session.streams.size(), count));
@@ -151,8 +150,8 @@ Status ValidateSession(const Session& session, std::size_t models) {
     fresh += session.calls[i].fresh_blocks();
   }
   if (fresh >= kFreshBlocksMax) {
-    return Wrong(fmt::format("{} different blocks; fewer than {} are allowed", fresh,
-                             kFreshBlocksMax));
+    return Wrong(
+        fmt::format("{} different blocks; fewer than {} are allowed", fresh, kFreshBlocksMax));
   }
   for (std::size_t i = 0; i < session.streams.size(); ++i) {
     RETURN_IF_ERROR(CheckStream(session, i));
@@ -162,7 +161,8 @@ Status ValidateSession(const Session& session, std::size_t models) {
 
 Status ValidateCorpus(const Corpus& corpus) {
   if (corpus.models.size() > kModelsMax) {
-    return Wrong(fmt::format("{} models; at most {} are allowed", corpus.models.size(), kModelsMax));
+    return Wrong(
+        fmt::format("{} models; at most {} are allowed", corpus.models.size(), kModelsMax));
   }
   for (std::size_t i = 0; i < corpus.sessions.size(); ++i) {
     const Session& session = corpus.sessions[i];

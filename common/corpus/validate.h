@@ -1,5 +1,6 @@
 // The rules every corpus keeps, checked once where one is made or read, so that no later code needs
-// to: indices in range, references backward, every call reachable, sizes within common/base/limits.h.
+// to: indices in range, references backward, every call reachable, sizes within
+// common/base/limits.h.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +10,8 @@
 
 namespace plimsoll {
 
-// InvalidArgument that names the call or stream and what is wrong with it. `models` is the number of
-// the corpus's models.
+// InvalidArgument that names the call or stream and what is wrong with it. `models` is the number
+// of the corpus's models.
 Status ValidateSession(const Session& session, std::size_t models);
 
 // ValidateSession() of each, annotated with the session's number and id.

@@ -1,0 +1,282 @@
+#include "common/sse/chat_chunk.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include <simdjson.h>
+
+namespace plimsoll {
+namespace {
+
+namespace od = simdjson::ondemand;
+using simdjson::SUCCESS;
+
+// Buffers that one huge payload has grown are given back after it.
+constexpr std::size_t kBufferKept = std::size_t{1} << 20;
+
+// Counts up to 32 bits; anything else reads as absent.
+std::uint32_t Count(od::value value) {
+  std::uint64_t count = 0;
+  if (value.get_uint64().get(count) != SUCCESS || count >= kAbsentTokens) return kAbsentTokens;
+  return static_cast<std::uint32_t>(count);
+}
+
+// Calls visit(key, value) for every field. False: the text is broken.
+template <typename Visit>
+bool ForFields(od::object object, Visit visit) {
+  for (auto entry : object) {
+    od::field field;
+    std::string_view key;
+    if (std::move(entry).get(field) != SUCCESS || field.unescaped_key().get(key) != SUCCESS)
+      return false;
+    if (!visit(key, field.value())) return false;
+  }
+  return true;
+}
+template <typename Visit>
+bool ForElements(od::array array, Visit visit) {
+  for (auto entry : array) {
+    od::value value;
+    if (std::move(entry).get(value) != SUCCESS || !visit(value)) return false;
+  }
+  return true;
+}
+
+// What type a value is; broken text reads as a null, and fails when the iteration goes on.
+od::json_type TypeOf(od::value value) {
+  od::json_type type = od::json_type::null;
+  if (value.type().get(type) != SUCCESS) return od::json_type::null;
+  return type;
+}
+
+// *non_empty becomes true for a non-empty string or array (some servers send content as parts).
+bool NoteText(od::value value, bool* non_empty) {
+  switch (TypeOf(value)) {
+    case od::json_type::string: {
+      std::string_view text;
+      if (value.get_string().get(text) != SUCCESS) return false;
+      *non_empty = *non_empty || !text.empty();
+      return true;
+    }
+    case od::json_type::array: {
+      od::array array;
+      bool empty = true;
+      if (value.get_array().get(array) != SUCCESS || array.is_empty().get(empty) != SUCCESS) {
+        return false;
+      }
+      *non_empty = *non_empty || !empty;
+      return ForElements(array, [](od::value) { return true; });
+    }
+    default:
+      return true;
+  }
+}
+
+bool TakeFunction(od::value value, ChatChunk* chunk) {
+  od::object object;
+  if (TypeOf(value) != od::json_type::object) return true;
+  if (value.get_object().get(object) != SUCCESS) return false;
+  chunk->tool_call = true;
+  return ForFields(object, [&](std::string_view key, od::value field) {
+    if (key == "name" || key == "arguments") return NoteText(field, &chunk->has_token);
+    return true;
+  });
+}
+
+bool TakeToolCalls(od::value value, ChatChunk* chunk) {
+  od::array calls;
+  if (TypeOf(value) != od::json_type::array) return true;
+  if (value.get_array().get(calls) != SUCCESS) return false;
+  return ForElements(calls, [&](od::value call) {
+    od::object object;
+    if (TypeOf(call) != od::json_type::object) return true;
+    if (call.get_object().get(object) != SUCCESS) return false;
+    chunk->tool_call = true;
+    return ForFields(object, [&](std::string_view key, od::value field) {
+      return key != "function" || TakeFunction(field, chunk);
+    });
+  });
+}
+
+bool TakeDelta(od::value value, ChatChunk* chunk, bool* role) {
+  od::object object;
+  if (TypeOf(value) != od::json_type::object) return true;
+  if (value.get_object().get(object) != SUCCESS) return false;
+  return ForFields(object, [&](std::string_view key, od::value field) {
+    if (key == "content" || key == "reasoning" || key == "reasoning_content" || key == "refusal") {
+      return NoteText(field, &chunk->has_token);
+    }
+    if (key == "tool_calls") return TakeToolCalls(field, chunk);
+    if (key == "function_call") return TakeFunction(field, chunk);
+    if (key == "role") *role = true;
+    return true;
+  });
+}
+
+FinishReason FinishOf(std::string_view reason) {
+  if (reason == "stop") return FinishReason::kStop;
+  if (reason == "length") return FinishReason::kLength;
+  if (reason == "tool_calls" || reason == "function_call") return FinishReason::kToolCalls;
+  return reason.empty() ? FinishReason::kNone : FinishReason::kOther;
+}
+
+bool TakeChoices(od::value value, ChatChunk* chunk, bool* role) {
+  od::array choices;
+  if (TypeOf(value) != od::json_type::array) return true;
+  if (value.get_array().get(choices) != SUCCESS) return false;
+  return ForElements(choices, [&](od::value choice) {
+    od::object object;
+    if (TypeOf(choice) != od::json_type::object) return true;
+    if (choice.get_object().get(object) != SUCCESS) return false;
+    return ForFields(object, [&](std::string_view key, od::value field) {
+      if (key == "delta" || key == "message") return TakeDelta(field, chunk, role);
+      if (key == "text") return NoteText(field, &chunk->has_token);
+      if (key == "finish_reason" && TypeOf(field) == od::json_type::string) {
+        std::string_view reason;
+        if (field.get_string().get(reason) != SUCCESS) return false;
+        if (chunk->finish == FinishReason::kNone) chunk->finish = FinishOf(reason);
+      }
+      return true;
+    });
+  });
+}
+
+bool TakeUsage(od::value value, ChatChunk* chunk) {
+  od::object object;
+  if (TypeOf(value) != od::json_type::object) return true;
+  if (value.get_object().get(object) != SUCCESS) return false;
+  chunk->has_usage = true;
+  return ForFields(object, [&](std::string_view key, od::value field) {
+    if (key == "prompt_tokens") chunk->usage.prompt = Count(field);
+    if (key == "completion_tokens") chunk->usage.completion = Count(field);
+    const bool prompt = key == "prompt_tokens_details";
+    if (!prompt && key != "completion_tokens_details") return true;
+    od::object details;
+    if (TypeOf(field) != od::json_type::object) return true;
+    if (field.get_object().get(details) != SUCCESS) return false;
+    return ForFields(details, [&](std::string_view name, od::value detail) {
+      if (prompt && name == "cached_tokens") chunk->usage.cached = Count(detail);
+      if (!prompt && name == "reasoning_tokens") chunk->usage.reasoning = Count(detail);
+      return true;
+    });
+  });
+}
+
+// A string, or a number in decimals.
+bool TakeWord(od::value value, std::string* word) {
+  const od::json_type type = TypeOf(value);
+  if (type == od::json_type::string) {
+    std::string_view text;
+    if (value.get_string().get(text) != SUCCESS) return false;
+    word->assign(text);
+  } else if (type == od::json_type::number) {
+    std::int64_t number = 0;
+    if (value.get_int64().get(number) == SUCCESS) *word = std::to_string(number);
+  }
+  return true;
+}
+
+bool TakeErrorField(std::string_view key, od::value value, ChatChunk* chunk) {
+  if (key == "message") return TakeWord(value, &chunk->error_message);
+  if (key == "code") return TakeWord(value, &chunk->error_code);
+  if (key == "type") return TakeWord(value, &chunk->error_type);
+  return true;
+}
+
+// {"error": {…}}, {"error": "words"}; null and false are none.
+bool TakeError(od::value value, ChatChunk* chunk, bool* is_error) {
+  const od::json_type type = TypeOf(value);
+  if (type == od::json_type::null) return true;
+  bool truth = true;
+  if (type == od::json_type::boolean && value.get_bool().get(truth) == SUCCESS && !truth) {
+    return true;
+  }
+  *is_error = true;
+  if (type != od::json_type::object) return TakeWord(value, &chunk->error_message);
+  od::object object;
+  if (value.get_object().get(object) != SUCCESS) return false;
+  return ForFields(object, [&](std::string_view key, od::value field) {
+    return TakeErrorField(key, field, chunk);
+  });
+}
+
+void Clear(ChatChunk* chunk) {
+  chunk->kind = ChatChunk::Kind::kMalformed;
+  chunk->has_token = chunk->role_only = chunk->tool_call = chunk->has_usage = false;
+  chunk->finish = FinishReason::kNone;
+  chunk->usage = ChatUsage{};
+  chunk->error_message.clear();
+  chunk->error_code.clear();
+  chunk->error_type.clear();
+}
+
+bool TakeDocument(od::document& document, ChatChunk* chunk) {
+  od::object object;
+  if (document.get_object().get(object) != SUCCESS) return false;
+  bool is_error = false;
+  bool role = false;
+  const bool whole = ForFields(object, [&](std::string_view key, od::value value) {
+    if (key == "choices") return TakeChoices(value, chunk, &role);
+    if (key == "usage") return TakeUsage(value, chunk);
+    if (key == "error") return TakeError(value, chunk, &is_error);
+    if (key == "object" && TypeOf(value) == od::json_type::string) {  // {"object": "error", …}
+      std::string_view name;
+      if (value.get_string().get(name) != SUCCESS) return false;
+      is_error = is_error || name == "error";
+      return true;
+    }
+    return TakeErrorField(key, value, chunk);
+  });
+  const char* rest = nullptr;  // What follows the object is an error.
+  if (!whole || document.current_location().get(rest) != simdjson::OUT_OF_BOUNDS) return false;
+  chunk->kind = is_error ? ChatChunk::Kind::kError : ChatChunk::Kind::kChunk;
+  chunk->role_only = role && !chunk->has_token && !chunk->tool_call && !chunk->has_usage &&
+                     chunk->finish == FinishReason::kNone;
+  return true;
+}
+
+std::string_view Trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+}
+
+}  // namespace
+
+struct ChatChunkParser::Impl {
+  od::parser parser;
+  std::vector<char> buffer;  // The payload and simdjson's padding.
+};
+
+ChatChunkParser::ChatChunkParser() : impl_(std::make_unique<Impl>()) {}
+
+ChatChunkParser::~ChatChunkParser() = default;
+
+void ChatChunkParser::Parse(std::string_view payload, ChatChunk* chunk) {
+  Clear(chunk);
+  if (Trimmed(payload) == "[DONE]") {
+    chunk->kind = ChatChunk::Kind::kDone;
+    return;
+  }
+  if (payload.empty()) return;
+  std::vector<char>& buffer = impl_->buffer;
+  if (buffer.size() < payload.size() + simdjson::SIMDJSON_PADDING) {
+    buffer.resize(std::max(2 * buffer.size(), payload.size() + simdjson::SIMDJSON_PADDING));
+  }
+  std::memcpy(buffer.data(), payload.data(), payload.size());
+  std::memset(buffer.data() + payload.size(), ' ', simdjson::SIMDJSON_PADDING);
+  od::document document;
+  if (impl_->parser.iterate(buffer.data(), payload.size(), buffer.size()).get(document) !=
+          SUCCESS ||
+      !TakeDocument(document, chunk)) {
+    Clear(chunk);
+  }
+  if (buffer.size() > kBufferKept) {
+    document = od::document();
+    impl_ = std::make_unique<Impl>();
+  }
+}
+
+}  // namespace plimsoll

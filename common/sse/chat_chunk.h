@@ -1,0 +1,59 @@
+// One payload of a chat-completions stream (or a whole answer that was not streamed), reduced to
+// what timing and accounting need. simdjson behind a fence; one parser and one padded buffer are
+// reused for every payload.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "common/record/call_record.h"
+
+namespace plimsoll {
+
+enum class FinishReason : std::uint8_t { kNone, kStop, kLength, kToolCalls, kOther };
+
+struct ChatUsage {  // Absent is not zero.
+  std::uint32_t prompt = kAbsentTokens;
+  std::uint32_t completion = kAbsentTokens;
+  std::uint32_t cached = kAbsentTokens;     // Of the prompt, served from cache.
+  std::uint32_t reasoning = kAbsentTokens;  // Of the completion.
+  friend bool operator==(const ChatUsage&, const ChatUsage&) = default;
+};
+
+struct ChatChunk {
+  enum class Kind : std::uint8_t {
+    kChunk,
+    kDone,       // "[DONE]"
+    kError,      // The server says that something went wrong; see the error fields.
+    kMalformed,  // Not JSON, or not an object.
+  };
+  Kind kind = Kind::kMalformed;
+  bool has_token = false;  // Non-empty content, reasoning, refusal or tool-call delta (any choice).
+  bool role_only = false;  // Announces a role and nothing else.
+  bool tool_call = false;  // Part of a tool call.
+  bool has_usage = false;
+  FinishReason finish = FinishReason::kNone;
+  ChatUsage usage;
+  std::string error_message;
+  std::string error_code;  // A number is written in decimals.
+  std::string error_type;
+};
+
+class ChatChunkParser {
+ public:
+  ChatChunkParser();
+  ~ChatChunkParser();
+  ChatChunkParser(const ChatChunkParser&) = delete;
+  ChatChunkParser& operator=(const ChatChunkParser&) = delete;
+
+  // Replaces *chunk; its strings' memory is reused. Any bytes are fine as input.
+  void Parse(std::string_view payload, ChatChunk* chunk);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace plimsoll

@@ -1,0 +1,160 @@
+#include "coordinator/cli/corpus_files.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+namespace plimsoll {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct FileCloser {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using File = std::unique_ptr<std::FILE, FileCloser>;
+
+bool EndsIn(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+Status FromErrno(std::string_view what) {
+  const std::string message = fmt::format("{}: {}", what, std::strerror(errno));
+  if (errno == ENOENT || errno == ENOTDIR) return absl::NotFoundError(message);
+  return absl::InvalidArgumentError(message);
+}
+
+StatusOr<std::string> Decompress(std::string_view bytes, std::size_t bytes_max) {
+  const auto free_stream = [](ZSTD_DStream* stream) { ZSTD_freeDStream(stream); };
+  const std::unique_ptr<ZSTD_DStream, decltype(free_stream)> stream(ZSTD_createDStream(),
+                                                                    free_stream);
+  if (stream == nullptr) return absl::ResourceExhaustedError("out of memory");
+  std::string out;
+  std::string chunk(ZSTD_DStreamOutSize(), '\0');
+  ZSTD_inBuffer in{bytes.data(), bytes.size(), 0};
+  std::size_t left = 1;  // 0 once a frame is complete.
+  bool full = false;     // More may come out although all went in.
+  while (in.pos < in.size || full) {
+    ZSTD_outBuffer piece{chunk.data(), chunk.size(), 0};
+    left = ZSTD_decompressStream(stream.get(), &piece, &in);
+    if (ZSTD_isError(left) != 0) {
+      return absl::InvalidArgumentError(
+          fmt::format("not a zstd file: {}", ZSTD_getErrorName(left)));
+    }
+    full = piece.pos == piece.size && left != 0;
+    if (out.size() + piece.pos > bytes_max) {
+      return absl::ResourceExhaustedError(
+          fmt::format("more than {} bytes when decompressed", bytes_max));
+    }
+    out.append(chunk.data(), piece.pos);
+  }
+  if (left != 0) return absl::InvalidArgumentError("the compressed file was cut short");
+  return out;
+}
+
+Status WriteAll(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return absl::InternalError(std::strerror(errno));
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  if (::fchmod(fd, 0644) != 0 || ::fsync(fd) != 0) {
+    return absl::InternalError(std::strerror(errno));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+StatusOr<std::vector<std::string>> ListTraces(const std::vector<std::string>& paths) {
+  std::vector<std::string> files;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    const fs::file_status status = fs::status(path, error);
+    if (!fs::exists(status)) {
+      return absl::NotFoundError(fmt::format("{}: no such file or folder", path));
+    }
+    if (!fs::is_directory(status)) {
+      files.push_back(path);
+      continue;
+    }
+    std::vector<std::string> found;
+    for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error)) {
+      const std::string name = at->path().string();
+      if (EndsIn(name, ".json") || EndsIn(name, ".json.zst")) found.push_back(name);
+    }
+    if (error) return absl::InvalidArgumentError(fmt::format("{}: {}", path, error.message()));
+    if (found.empty()) {
+      return absl::NotFoundError(fmt::format("{}: no *.json or *.json.zst file in it", path));
+    }
+    std::sort(found.begin(), found.end());
+    files.insert(files.end(), found.begin(), found.end());
+  }
+  return files;
+}
+
+StatusOr<std::string> ReadWholeFile(const std::string& path, std::size_t bytes_max) {
+  const File file(std::fopen(path.c_str(), "rbe"));
+  if (file == nullptr) return FromErrno("cannot open it");
+  std::string bytes;
+  char chunk[1 << 16];
+  std::size_t got = 0;
+  while ((got = std::fread(chunk, 1, sizeof(chunk), file.get())) > 0) {
+    if (bytes.size() + got > bytes_max) {
+      return absl::ResourceExhaustedError(fmt::format("more than {} bytes", bytes_max));
+    }
+    bytes.append(chunk, got);
+  }
+  if (std::ferror(file.get()) != 0) return FromErrno("cannot read it");
+  return bytes;
+}
+
+StatusOr<std::string> ReadTrace(const std::string& path, std::size_t bytes_max) {
+  StatusOr<std::string> bytes = ReadWholeFile(path, bytes_max);
+  if (!bytes.ok() || !EndsIn(path, ".zst")) return bytes;
+  return Decompress(*bytes, bytes_max);
+}
+
+std::string ShortPath(const std::string& path) {
+  std::error_code error;
+  fs::path whole = fs::absolute(path, error);
+  if (error) whole = path;
+  whole = whole.lexically_normal();
+  const std::string folder = whole.parent_path().filename().string();
+  const std::string name = whole.filename().string();
+  return folder.empty() ? name : folder + "/" + name;
+}
+
+Status WriteFileWhole(const std::string& path, std::string_view bytes) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    return absl::InvalidArgumentError(fmt::format("{}: is a folder", path));
+  }
+  std::string temporary = path + ".XXXXXX";
+  const int fd = ::mkstemp(temporary.data());
+  if (fd < 0) {
+    return absl::InvalidArgumentError(
+        fmt::format("{}: cannot create it: {}", path, std::strerror(errno)));
+  }
+  Status status = WriteAll(fd, bytes);
+  if (::close(fd) != 0 && status.ok()) status = absl::InternalError(std::strerror(errno));
+  if (status.ok() && std::rename(temporary.c_str(), path.c_str()) != 0) {
+    status = absl::InternalError(std::strerror(errno));
+  }
+  if (!status.ok()) ::unlink(temporary.c_str());
+  return Annotate(status, fmt::format("{}: cannot write it", path));
+}
+
+}  // namespace plimsoll

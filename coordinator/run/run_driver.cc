@@ -1,0 +1,297 @@
+#include "coordinator/run/run_driver.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/base/limits.h"
+#include "common/plan/lanes.h"
+#include "common/plan/session_graph.h"
+#include "coordinator/judge/judge_step.h"
+
+namespace plimsoll {
+namespace {
+
+// Plays of a slot's later generations count from here, far beyond what one generation can play.
+constexpr std::uint32_t kPlaysPerGeneration = 1u << 20;
+
+// By tier: the median recorded time from one release to the next, pauses as the plan caps them.
+std::vector<Duration> RecordedCycles(const Corpus& corpus, const RunPlan& plan) {
+  const DelayRule rule{plan.think_time, plan.think_time_cap};
+  std::vector<Duration> cycles;
+  for (const TierPlan& tier : plan.tiers) {
+    std::vector<Duration> all;
+    for (const Session& session : corpus.sessions) {
+      if (session.tier != tier.tier) continue;
+      for (const Call& call : session.calls) {
+        all.push_back(FromMillis(call.service_ms) + rule.Apply(call.delay_ms));
+      }
+    }
+    const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
+    if (!all.empty()) std::nth_element(all.begin(), middle, all.end());
+    cycles.push_back(all.empty() ? Duration{1s} : *middle);
+  }
+  return cycles;
+}
+
+std::vector<std::string> TierNames(const RunPlan& plan) {
+  std::vector<std::string> names;
+  for (const TierPlan& tier : plan.tiers) names.push_back(tier.name);
+  return names;
+}
+
+}  // namespace
+
+RunDriver::RunDriver(RunSpec spec, RunDeps deps)
+    : spec_(std::move(spec)),
+      deps_(std::move(deps)),
+      machine_(spec_.settings),
+      fleet_(deps_.scheduler, deps_.links, *this, spec_.settings.agents, spec_.build),
+      slots_(spec_.settings.agents),
+      recorded_cycle_(RecordedCycles(*spec_.corpus, spec_.plan)) {
+  if (deps_.spawner != nullptr) {
+    deps_.spawner->on_exit = [this](std::uint32_t, const std::string& how) {
+      Feed(event::AgentFailedToStart{how});
+    };
+  }
+}
+
+RunDriver::~RunDriver() = default;
+
+void RunDriver::Start() {
+  Feed(event::Begin{});
+}
+
+void RunDriver::RequestStop(int count) {
+  Feed(event::StopRequested{count});
+}
+
+// Actions may raise events at once (a store that fails, a step judged); they wait their turn, so
+// that the machine is never entered from inside itself.
+void RunDriver::Feed(const RunEvent& event) {
+  if (finished_) return;
+  queue_.push_back(event);
+  if (feeding_) return;
+  feeding_ = true;
+  for (std::size_t i = 0; i < queue_.size() && !finished_; ++i) {
+    const RunEvent next = queue_[i];
+    for (const RunAction& action : machine_.Apply(next)) {
+      std::visit([this](const auto& a) { Do(a); }, action);
+    }
+  }
+  queue_.clear();
+  feeding_ = false;
+}
+
+void RunDriver::Do(const action::RunPreflight&) {
+  deps_.preflight([this](Status status) { Feed(event::PreflightDone{std::move(status)}); });
+}
+
+void RunDriver::Do(const action::GatherFleet&) {
+  if (deps_.spawner == nullptr) return;
+  for (std::uint32_t i = 0; i < spec_.settings.agents; ++i) Do(action::RestartAgent{i});
+}
+
+void RunDriver::Do(const action::RestartAgent& a) {
+  if (const Status status = deps_.spawner->Start(a.slot); !status.ok()) {
+    Feed(event::AgentFailedToStart{std::string(MessageOf(status))});
+  }
+}
+
+void RunDriver::Do(const action::PrepareRun& a) {
+  fleet_.Send(a.slot, PrepareRun{.plan = spec_.plan});
+  const std::vector<std::string>& held = fleet_.hello(a.slot).corpora;
+  if (std::find(held.begin(), held.end(), spec_.plan.corpus_digest) != held.end()) return;
+  const std::string& bytes = spec_.corpus_bytes;
+  for (std::size_t offset = 0; offset < bytes.size(); offset += limits::kCorpusChunkBytes) {
+    fleet_.Send(a.slot, CorpusChunk{.digest = spec_.plan.corpus_digest,
+                                    .total_bytes = bytes.size(),
+                                    .offset = offset,
+                                    .bytes = bytes.substr(offset, limits::kCorpusChunkBytes)});
+  }
+}
+
+std::vector<LaneSpec> RunDriver::LanesOf(std::uint32_t sessions) const {
+  std::vector<std::uint32_t> slots(slots_.size());
+  std::iota(slots.begin(), slots.end(), 0u);
+  std::vector<LaneSpec> lanes = AssignLanes(spec_.plan.tiers, sessions, slots);
+  for (LaneSpec& lane : lanes) {
+    lane.first_play = slots_[lane.agent_slot].generation * kPlaysPerGeneration;
+  }
+  return lanes;
+}
+
+void RunDriver::Do(const action::PrepareStep& a) {
+  lanes_ = LanesOf(a.plan.sessions);
+  ingest_ = std::make_unique<StepIngest>(a.plan, lanes_, TierNames(spec_.plan), recorded_cycle_,
+                                         spec_.bar);
+  records_acked_ = records_stored_ = 0;
+  deps_.say(fmt::format("step {}: {} sessions{}", steps_.size() + 1, a.plan.sessions,
+                        a.note.empty() ? "" : " (" + a.note + ")"));
+  for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {
+    slots_[slot].closing.reset();
+    slots_[slot].tally.reset();
+    PrepareStep message{.step = a.plan, .lanes = {}};
+    for (const LaneSpec& lane : lanes_) {
+      if (lane.agent_slot == slot) message.lanes.push_back(lane);
+    }
+    fleet_.Send(slot, std::move(message));
+  }
+}
+
+void RunDriver::Do(const action::CommitStep&) {
+  if (!fleet_.clocks_known()) {
+    commit_ = deps_.scheduler.After(100ms, [this] { Do(action::CommitStep{}); });
+    return;
+  }
+  const MonoTime start = deps_.scheduler.Now() + limits::kStartAhead;
+  for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {
+    const ClockOffset::Estimate clock = fleet_.clock(slot);
+    slots_[slot].clock_uncertainty = clock.uncertainty;
+    fleet_.Send(slot,
+                CommitStep{.step = machine_.state().step.step,
+                           .start_agent_ns = (start + clock.offset).time_since_epoch().count()});
+  }
+}
+
+void RunDriver::Do(const action::JudgeStep&) {
+  commit_.Cancel();
+  StepEvidence evidence = ingest_->Close(AgentsOfStep());
+  evidence.identities.push_back({.name = "records acked = records stored",
+                                 .left = static_cast<std::int64_t>(records_acked_),
+                                 .right = static_cast<std::int64_t>(records_stored_)});
+  const StepVerdict verdict = JudgeStep(evidence, spec_.bar);
+  steps_.push_back({.summary = Summarize(evidence, verdict), .note = machine_.state().step_note});
+  const RunStep& step = steps_.back();
+  if (const Status kept = deps_.journal.CloseStep(step.summary, step.note, ingest_->cells());
+      !kept.ok()) {
+    return Feed(event::StoreFailed{std::string(MessageOf(kept))});
+  }
+  deps_.step_judged(step);
+  Feed(event::StepJudged{verdict, evidence.requests_in_flight_mean});
+}
+
+std::vector<AgentEvidence> RunDriver::AgentsOfStep() const {
+  std::vector<AgentEvidence> agents;
+  for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {
+    AgentEvidence agent;
+    agent.slot = slot;
+    agent.name = fleet_.hello(slot).name;
+    agent.lanes = static_cast<std::uint32_t>(
+        std::count_if(lanes_.begin(), lanes_.end(),
+                      [&](const LaneSpec& lane) { return lane.agent_slot == slot; }));
+    const std::optional<StepTally>& tally = slots_[slot].tally;
+    agent.lost = !tally.has_value();
+    if (tally.has_value()) {
+      agent.attempts = tally->attempts_released;
+      agent.skew_ns = std::abs(tally->start_error_ns) + slots_[slot].clock_uncertainty.count();
+      agent.lateness_p99_ns = tally->lateness_p99_ns;
+      agent.lateness_max_ns = tally->lateness_max_ns;
+      agent.loop_lag_max_ns = tally->loop_lag_max_ns;
+      agent.cpu_share_max = tally->cpu_share_max;
+      agent.records_lost = tally->records_lost;
+    }
+    agents.push_back(std::move(agent));
+  }
+  return agents;
+}
+
+void RunDriver::Do(const action::StopAgents& a) {
+  fleet_.SendAll(Stop{.kind = a.kind, .drain_limit = a.drain_limit});
+}
+
+void RunDriver::Do(const action::SetDeadline& a) {
+  deadline_ = deps_.scheduler.After(a.after, [this] { Feed(event::DeadlinePassed{}); });
+}
+
+void RunDriver::Do(const action::ClearDeadline&) {
+  deadline_.Cancel();
+}
+
+void RunDriver::Do(const action::Say& a) {
+  deps_.say(a.line);
+}
+
+void RunDriver::Do(const action::Finish& a) {
+  finished_ = true;
+  commit_.Cancel();
+  fleet_.Disband();
+  if (deps_.spawner != nullptr) deps_.spawner->EndAll();
+  // In a turn of its own: whoever is told may destroy this driver.
+  finish_ = deps_.scheduler.After(Duration{0}, [this, a] {
+    deps_.finished({.code = a.code,
+                    .reason = a.reason,
+                    .steps = std::move(steps_),
+                    .history = machine_.state().history});
+  });
+}
+
+void RunDriver::OnFleetComplete() {
+  Feed(event::FleetComplete{});
+}
+
+void RunDriver::OnAgentLost(std::uint32_t slot, const std::string& reason) {
+  ++slots_[slot].generation;
+  slots_[slot].gate = BatchGate{};
+  Feed(event::AgentLost{slot, fmt::format("{}: {}", fleet_.hello(slot).name, reason)});
+}
+
+void RunDriver::OnAgentReplaced(std::uint32_t slot) {
+  Feed(event::AgentReplaced{slot});
+}
+
+void RunDriver::OnAgentRefused(const std::string& name, const std::string& reason) {
+  deps_.say(fmt::format("agent {} was turned away: {}", name, reason));
+}
+
+void RunDriver::OnAgentMessage(std::uint32_t slot, AgentMessage message) {
+  if (std::holds_alternative<RunReady>(message)) {
+    Feed(event::RunReadyBy{slot});
+  } else if (const auto* ready = std::get_if<StepReady>(&message)) {
+    if (ready->primers_failed > 0) {
+      deps_.say(fmt::format("agent {}: {} of {} priming calls failed", slot, ready->primers_failed,
+                            ready->primers_sent));
+    }
+    Feed(event::StepReadyBy{slot, ready->step});
+  } else if (auto* closed = std::get_if<StepClosed>(&message)) {
+    slots_[slot].closing = std::move(*closed);
+    CloseIfComplete(slot);
+  } else if (const auto* fault = std::get_if<AgentFault>(&message)) {
+    Feed(event::AgentFaulted{slot, fault->message});
+  } else if (std::holds_alternative<Stopped>(message)) {
+    Feed(event::StoppedBy{slot});
+  }
+}
+
+void RunDriver::OnAgentBatch(std::uint32_t slot, RecordBatch batch) {
+  SlotState& state = slots_[slot];
+  if (batch.incarnation != fleet_.hello(slot).incarnation) return;
+  const BatchGate::Decision decision = state.gate.Offer(batch.sequence);
+  if (decision == BatchGate::Decision::kAccept) {
+    if (const Status kept = deps_.journal.Append(batch); !kept.ok()) {
+      return Feed(event::StoreFailed{std::string(MessageOf(kept))});
+    }
+    state.gate.Accept();
+    records_stored_ += batch.records.size();
+    if (ingest_ != nullptr) {
+      for (const CallRecord& record : batch.records) ingest_->Add(record);
+    }
+    records_acked_ += batch.records.size();
+  }
+  fleet_.Ack(slot, state.gate.accepted());
+  CloseIfComplete(slot);
+}
+
+void RunDriver::CloseIfComplete(std::uint32_t slot) {
+  SlotState& state = slots_[slot];
+  if (!state.closing.has_value() || state.gate.accepted() < state.closing->last_sequence) return;
+  const StepClosed closed = *std::exchange(state.closing, std::nullopt);
+  if (ingest_ == nullptr || closed.tally.step != machine_.state().step.step) return;
+  ingest_->Add(slot, closed.tally);
+  state.tally = closed.tally;
+  Feed(event::StepClosedBy{slot, closed.tally.step});
+}
+
+}  // namespace plimsoll

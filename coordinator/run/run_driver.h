@@ -1,0 +1,123 @@
+// Carries out the run machine's actions and feeds back what happens: fleet, ingest, judge, journal.
+// Holds no decisions of its own; runs on one scheduler, in virtual time as in real.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "coordinator/fleet/fleet.h"
+#include "coordinator/ingest/batch_gate.h"
+#include "coordinator/ingest/step_ingest.h"
+#include "coordinator/judge/bar.h"
+#include "coordinator/run/agent_spawner.h"
+#include "coordinator/run/run_journal.h"
+#include "coordinator/run/run_machine.h"
+
+namespace plimsoll {
+
+struct RunSpec {
+  RunPlan plan;
+  RunSettings settings;
+  Bar bar;
+  std::shared_ptr<const Corpus>
+      corpus;                // Shared with the CLI, which drew its preflight call from it.
+  std::string corpus_bytes;  // Shipped to agents that do not hold plan.corpus_digest.
+  std::string build;
+};
+
+struct RunStep {
+  StepSummary summary;
+  std::string note;  // Why it was repeated; empty for a first try.
+};
+
+struct RunResult {
+  ExitCode code = ExitCode::kInternal;
+  std::string reason;
+  std::vector<RunStep> steps;
+  SweepHistory history;
+};
+
+struct RunDeps {
+  Scheduler& scheduler;
+  AgentLinks& links;
+  RunJournal& journal;
+  AgentSpawner* spawner = nullptr;  // Null: agents dial in.
+  // Makes the one call; answers once, later.
+  std::function<void(std::function<void(Status)>)> preflight;
+  std::function<void(const std::string&)> say;      // A line for people, as it happens.
+  std::function<void(const RunStep&)> step_judged;  // As it happens.
+  std::function<void(RunResult)> finished;          // Once; nothing is called after it.
+};
+
+class RunDriver final : public FleetEvents {
+ public:
+  RunDriver(RunSpec spec, RunDeps deps);
+  ~RunDriver() override;
+
+  // Whom the links' server reports to.
+  AgentLinkEvents& link_events() { return fleet_; }
+  void Start();
+  // A signal: the first drains, the second aborts.
+  void RequestStop(int count);
+  const Fleet& fleet() const { return fleet_; }
+  const RunState& state() const { return machine_.state(); }
+
+  void OnFleetComplete() override;
+  void OnAgentLost(std::uint32_t slot, const std::string& reason) override;
+  void OnAgentReplaced(std::uint32_t slot) override;
+  void OnAgentMessage(std::uint32_t slot, AgentMessage message) override;
+  void OnAgentBatch(std::uint32_t slot, RecordBatch batch) override;
+  void OnAgentRefused(const std::string& name, const std::string& reason) override;
+
+ private:
+  // What a slot's present incarnation has sent.
+  struct SlotState {
+    BatchGate gate;
+    std::optional<StepClosed> closing;  // Waits for its last batch.
+    std::optional<StepTally> tally;     // Of the current step.
+    Duration clock_uncertainty{};       // When the step's start was converted.
+    std::uint32_t generation = 0;       // How many agents the slot has lost.
+  };
+
+  void Feed(const RunEvent& event);
+  void Do(const action::RunPreflight&);
+  void Do(const action::GatherFleet&);
+  void Do(const action::PrepareRun& a);
+  void Do(const action::PrepareStep& a);
+  void Do(const action::CommitStep&);
+  void Do(const action::JudgeStep&);
+  void Do(const action::RestartAgent& a);
+  void Do(const action::StopAgents& a);
+  void Do(const action::SetDeadline& a);
+  void Do(const action::ClearDeadline&);
+  void Do(const action::Say& a);
+  void Do(const action::Finish& a);
+
+  void CloseIfComplete(std::uint32_t slot);
+  std::vector<AgentEvidence> AgentsOfStep() const;
+  std::vector<LaneSpec> LanesOf(std::uint32_t sessions) const;
+
+  RunSpec spec_;
+  RunDeps deps_;
+  RunMachine machine_;
+  Fleet fleet_;
+  std::vector<SlotState> slots_;
+  std::vector<Duration> recorded_cycle_;  // By tier.
+  std::unique_ptr<StepIngest> ingest_;
+  std::vector<LaneSpec> lanes_;      // Of the current step.
+  std::uint64_t records_acked_ = 0;  // Of the current step.
+  std::uint64_t records_stored_ = 0;
+  std::vector<RunStep> steps_;
+  std::vector<RunEvent> queue_;  // Events that arise while actions are carried out.
+  bool feeding_ = false;
+  bool finished_ = false;
+  Timer deadline_;
+  Timer commit_;
+  Timer finish_;
+};
+
+}  // namespace plimsoll

@@ -1,0 +1,329 @@
+#include "coordinator/run/run_machine.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "common/base/limits.h"
+
+namespace plimsoll {
+namespace {
+
+constexpr Duration kPrepareLimit = 60s;
+constexpr Duration kSlack = 30s;
+constexpr Duration kStopSlack = 15s;
+
+// One event's transition: the state under change and the actions so far.
+class Transition {
+ public:
+  Transition(const RunSettings& settings, RunState state)
+      : settings_(settings), s_(std::move(state)) {}
+
+  void On(const event::Begin&) {
+    if (s_.phase != RunPhase::kPreflight) return;
+    Do(action::Say{"preflight: one call to the target"});
+    Do(action::RunPreflight{});
+  }
+
+  void On(const event::PreflightDone& e) {
+    if (s_.phase != RunPhase::kPreflight) return;
+    if (!e.status.ok()) {
+      return Finish(ExitCode::kCouldNotRun,
+                    "preflight blocks: " + std::string(MessageOf(e.status)));
+    }
+    Do(action::Say{std::string("preflight: ok")});
+    s_.phase = RunPhase::kGather;
+    Do(action::GatherFleet{});
+    Do(action::SetDeadline{settings_.gather_limit});
+  }
+
+  void On(const event::AgentFailedToStart& e) {
+    if (s_.phase == RunPhase::kGather) {
+      EndRun(ExitCode::kCouldNotRun, e.message, StopKind::kAbort);
+    } else if (s_.phase == RunPhase::kReplace) {
+      EndRun(ExitCode::kNoData, e.message, StopKind::kDrain);
+    }
+  }
+
+  void On(const event::FleetComplete&) {
+    if (s_.phase != RunPhase::kGather) return;
+    Do(action::Say{fmt::format("fleet: {} agents are here", settings_.agents)});
+    s_.phase = RunPhase::kPrepareRun;
+    for (std::uint32_t slot = 0; slot < settings_.agents; ++slot) {
+      s_.waiting_for.insert(slot);
+      Do(action::PrepareRun{slot});
+    }
+    Do(action::SetDeadline{kPrepareLimit});
+  }
+
+  void On(const event::RunReadyBy& e) {
+    if (s_.phase == RunPhase::kPrepareRun) {
+      s_.waiting_for.erase(e.slot);
+      if (s_.waiting_for.empty()) NextStepOrStop();
+    } else if (s_.phase == RunPhase::kReplace) {
+      s_.lost.erase(e.slot);
+      if (s_.lost.empty()) PrepareStep();
+    }
+  }
+
+  void On(const event::StepReadyBy& e) {
+    if (s_.phase != RunPhase::kPrepareStep || e.step != s_.step.step) return;
+    s_.waiting_for.erase(e.slot);
+    if (!s_.waiting_for.empty()) return;
+    s_.phase = RunPhase::kStep;
+    WaitForAll();
+    Do(action::CommitStep{});
+    Do(action::SetDeadline{limits::kStartAhead + s_.step.warm_up + s_.step.measure +
+                           s_.step.drain_limit + kSlack});
+  }
+
+  void On(const event::StepClosedBy& e) {
+    if (s_.phase != RunPhase::kStep || e.step != s_.step.step) return;
+    s_.waiting_for.erase(e.slot);
+    if (s_.waiting_for.empty()) Judge();
+  }
+
+  void On(const event::StepJudged& e) {
+    if (s_.phase != RunPhase::kStep || !s_.judged_pending) return;
+    s_.judged_pending = false;
+    s_.history.push_back({.sessions = s_.step.sessions,
+                          .verdict = e.verdict,
+                          .requests_in_flight = e.requests_in_flight});
+    NextStepOrStop();
+  }
+
+  void On(const event::AgentLost& e) {
+    switch (s_.phase) {
+      case RunPhase::kPrepareRun:
+      case RunPhase::kPrepareStep:
+        Lose(e.slot, e.reason);
+        Replace();
+        break;
+      case RunPhase::kReplace:
+        Lose(e.slot, e.reason);
+        Restart(e.slot);
+        break;
+      case RunPhase::kStep:
+        // The load of this step can never be whole again: it is judged as it stands, which is void.
+        Lose(e.slot, e.reason);
+        Judge();
+        break;
+      case RunPhase::kStop:
+        s_.waiting_for.erase(e.slot);
+        FinishWhenStopped();
+        break;
+      default:
+        break;
+    }
+  }
+
+  void On(const event::AgentReplaced& e) {
+    if (s_.phase == RunPhase::kStop || s_.phase == RunPhase::kDone) return;
+    Do(action::Say{fmt::format("agent {}: another one took its place", e.slot)});
+    Do(action::PrepareRun{e.slot});
+  }
+
+  void On(const event::AgentFaulted& e) {
+    const std::string what = fmt::format("agent {}: {}", e.slot, e.message);
+    if (s_.phase == RunPhase::kStop) return;
+    EndRun(s_.history.empty() ? ExitCode::kCouldNotRun : ExitCode::kNoData, what, StopKind::kAbort);
+  }
+
+  void On(const event::StoppedBy& e) {
+    if (s_.phase != RunPhase::kStop) return;
+    s_.waiting_for.erase(e.slot);
+    FinishWhenStopped();
+  }
+
+  void On(const event::StoreFailed& e) {
+    EndRun(ExitCode::kCouldNotRun, "the store failed: " + e.message, StopKind::kAbort);
+  }
+
+  void On(const event::DeadlinePassed&) {
+    switch (s_.phase) {
+      case RunPhase::kGather:
+        EndRun(ExitCode::kCouldNotRun,
+               fmt::format("not all {} agents came within {:.0f} s", settings_.agents,
+                           ToSeconds(settings_.gather_limit)),
+               StopKind::kAbort);
+        break;
+      case RunPhase::kPrepareRun:
+        EndRun(ExitCode::kCouldNotRun, "not ready in time: " + Missing(), StopKind::kAbort);
+        break;
+      case RunPhase::kPrepareStep:
+      case RunPhase::kReplace:
+        EndRun(ExitCode::kNoData, "not ready in time: " + Missing(), StopKind::kDrain);
+        break;
+      case RunPhase::kStep:
+        Do(action::Say{"step not closed in time by " + Missing()});
+        Judge();
+        break;
+      case RunPhase::kStop:
+        s_.waiting_for.clear();
+        FinishWhenStopped();
+        break;
+      default:
+        break;
+    }
+  }
+
+  void On(const event::StopRequested& e) {
+    s_.stop_requests = std::max(s_.stop_requests, e.count);
+    if (s_.phase == RunPhase::kPreflight) {
+      return Finish(ExitCode::kStopped, "stopped by a signal before the first step");
+    }
+    if (s_.phase == RunPhase::kDone) return;
+    const StopKind kind = e.count > 1 ? StopKind::kAbort : StopKind::kDrain;
+    Do(action::Say{kind == StopKind::kDrain
+                       ? std::string("stopping: calls in flight may finish; once more to abort")
+                       : std::string("aborting: calls in flight are hung up")});
+    EndRun(ExitCode::kStopped, "stopped by a signal", kind);
+  }
+
+  std::pair<RunState, std::vector<RunAction>> Take() {
+    return {std::move(s_), std::move(actions_)};
+  }
+
+ private:
+  void Do(RunAction action) { actions_.push_back(std::move(action)); }
+
+  void WaitForAll() {
+    s_.waiting_for.clear();
+    for (std::uint32_t slot = 0; slot < settings_.agents; ++slot) s_.waiting_for.insert(slot);
+  }
+
+  std::string Missing() const {
+    const std::set<std::uint32_t>& slots =
+        s_.phase == RunPhase::kReplace ? s_.lost : s_.waiting_for;
+    return fmt::format("agent {}", fmt::join(slots, ", agent "));
+  }
+
+  void NextStepOrStop() {
+    SweepDecision decision = NextStep(s_.history, settings_.sessions);
+    if (decision.kind == SweepDecision::Kind::kStop) {
+      const TargetVerdict target = JudgeTarget(s_.history, settings_.target);
+      Do(action::Say{"sweep: " + decision.reason});
+      return EndRun(static_cast<ExitCode>(target.exit_code), target.reason, StopKind::kDrain);
+    }
+    s_.step = settings_.step;
+    s_.step.sessions = decision.sessions;
+    s_.step_note = decision.kind == SweepDecision::Kind::kRepeat ? decision.reason : "";
+    s_.lost.empty() ? PrepareStep() : Replace();
+  }
+
+  void PrepareStep() {
+    s_.phase = RunPhase::kPrepareStep;
+    s_.step.step = s_.steps_made++;
+    WaitForAll();
+    Do(action::PrepareStep{s_.step, s_.step_note});
+    Do(action::SetDeadline{s_.step.prime_limit + kSlack});
+  }
+
+  void Judge() {
+    if (s_.judged_pending) return;
+    s_.judged_pending = true;
+    Do(action::ClearDeadline{});
+    Do(action::JudgeStep{});
+  }
+
+  void Lose(std::uint32_t slot, const std::string& reason) {
+    s_.lost.insert(slot);
+    Do(action::Say{fmt::format("agent {} is lost: {}", slot, reason)});
+  }
+
+  void Restart(std::uint32_t slot) {
+    if (settings_.local_agents) Do(action::RestartAgent{slot});
+  }
+
+  void Replace() {
+    if (s_.phase == RunPhase::kPrepareRun) {
+      return EndRun(ExitCode::kCouldNotRun, "an agent was lost before the first step",
+                    StopKind::kAbort);
+    }
+    s_.phase = RunPhase::kReplace;
+    Do(action::SetDeadline{settings_.replace_limit});
+    for (const std::uint32_t slot : s_.lost) Restart(slot);
+    if (!settings_.local_agents) {
+      Do(action::Say{fmt::format("waiting {:.0f} s for another agent to dial in",
+                                 ToSeconds(settings_.replace_limit))});
+    }
+  }
+
+  void EndRun(ExitCode code, std::string reason, StopKind kind) {
+    if (s_.phase == RunPhase::kDone) return;
+    const bool stopping = s_.phase == RunPhase::kStop;
+    // What ends the run first keeps its reason; a signal outranks a verdict (design section 10).
+    if (!stopping || code == ExitCode::kStopped) {
+      s_.end_code = code;
+      s_.end_reason = std::move(reason);
+    }
+    const bool any_agent = s_.phase != RunPhase::kGather;
+    s_.phase = RunPhase::kStop;
+    s_.judged_pending = false;
+    s_.waiting_for.clear();
+    if (!any_agent) return FinishWhenStopped();
+    for (std::uint32_t slot = 0; slot < settings_.agents; ++slot) {
+      if (!s_.lost.contains(slot)) s_.waiting_for.insert(slot);
+    }
+    const Duration drain = kind == StopKind::kDrain ? settings_.step.drain_limit : Duration{0};
+    Do(action::StopAgents{kind, drain});
+    Do(action::SetDeadline{drain + kStopSlack});
+    FinishWhenStopped();
+  }
+
+  void FinishWhenStopped() {
+    if (s_.waiting_for.empty()) Finish(s_.end_code, s_.end_reason);
+  }
+
+  void Finish(ExitCode code, std::string reason) {
+    s_.phase = RunPhase::kDone;
+    s_.end_code = code;
+    s_.end_reason = reason;
+    Do(action::ClearDeadline{});
+    Do(action::Finish{code, std::move(reason)});
+  }
+
+  const RunSettings& settings_;
+  RunState s_;
+  std::vector<RunAction> actions_;
+};
+
+}  // namespace
+
+const char* Name(RunPhase phase) {
+  switch (phase) {
+    case RunPhase::kPreflight:
+      return "preflight";
+    case RunPhase::kGather:
+      return "gather";
+    case RunPhase::kPrepareRun:
+      return "prepare run";
+    case RunPhase::kPrepareStep:
+      return "prepare step";
+    case RunPhase::kStep:
+      return "step";
+    case RunPhase::kReplace:
+      return "replace agents";
+    case RunPhase::kStop:
+      return "stop";
+    case RunPhase::kDone:
+      return "done";
+  }
+  return "?";
+}
+
+std::pair<RunState, std::vector<RunAction>> RunMachine::Next(const RunSettings& settings,
+                                                             RunState state,
+                                                             const RunEvent& event) {
+  Transition transition(settings, std::move(state));
+  std::visit([&](const auto& e) { transition.On(e); }, event);
+  return transition.Take();
+}
+
+std::vector<RunAction> RunMachine::Apply(const RunEvent& event) {
+  auto [state, actions] = Next(settings_, std::move(state_), event);
+  state_ = std::move(state);
+  return actions;
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,183 @@
+// The run machine: a pure function (state, event) → (state, actions). Every phase, every deadline
+// and every way a run can end is decided here; run_driver only carries the actions out.
+//
+//   phase         leaves when                       deadline          what happens on failure
+//   preflight     the call ended well               its own           exit 4
+//   gather        the fleet is complete             gather_limit      exit 4, names who is missing
+//   prepare_run   every agent is ready              kPrepareLimit     exit 4
+//   prepare_step  every agent has primed            prime + 30 s      that agent counts as lost
+//   step          every agent has closed it         its time + 30 s   that agent counts as lost
+//   replace       the lost agents are back, ready   replace_limit     the sweep ends, exit 3
+//   stop          nothing is in flight              drain + 15 s      ends anyway
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "common/base/status.h"
+#include "common/base/time.h"
+#include "common/plan/messages.h"
+#include "coordinator/judge/sweep_policy.h"
+
+namespace plimsoll {
+
+// Design section 10.
+enum class ExitCode : int {
+  kHeld = 0,
+  kMissed = 1,
+  kTooClose = 2,
+  kNoData = 3,
+  kCouldNotRun = 4,
+  kStopped = 5,
+  kUsage = 64,
+  kInternal = 70,
+};
+
+enum class RunPhase : std::uint8_t {
+  kPreflight,
+  kGather,
+  kPrepareRun,
+  kPrepareStep,
+  kStep,
+  kReplace,
+  kStop,
+  kDone,
+};
+const char* Name(RunPhase phase);
+
+struct RunSettings {
+  std::vector<std::uint32_t> sessions;  // Planned steps, rising.
+  std::optional<std::uint32_t> target;
+  StepPlan step;  // Durations of every step.
+  std::uint32_t agents = 1;
+  bool local_agents = false;  // A lost one is started again; else one is awaited.
+  Duration gather_limit = 60s;
+  Duration replace_limit = 60s;
+};
+
+namespace event {
+struct Begin {};
+struct PreflightDone {
+  Status status;
+};
+struct FleetComplete {};
+struct AgentFailedToStart {
+  std::string message;
+};  // A local process that ended before it said Hello.
+struct RunReadyBy {
+  std::uint32_t slot;
+};
+struct StepReadyBy {
+  std::uint32_t slot;
+  std::uint32_t step;
+};
+// The agent closed the step and every record of it is stored.
+struct StepClosedBy {
+  std::uint32_t slot;
+  std::uint32_t step;
+};
+struct StepJudged {
+  StepVerdict verdict;
+  double requests_in_flight;
+};
+struct AgentLost {
+  std::uint32_t slot;
+  std::string reason;
+};
+struct AgentReplaced {
+  std::uint32_t slot;
+};
+struct AgentFaulted {
+  std::uint32_t slot;
+  std::string message;
+};
+struct StoppedBy {
+  std::uint32_t slot;
+};
+struct DeadlinePassed {};
+struct StopRequested {
+  int count;
+};  // 1 drains, 2 aborts.
+struct StoreFailed {
+  std::string message;
+};  // Nothing is judged on what cannot be kept.
+}  // namespace event
+using RunEvent = std::variant<event::Begin, event::PreflightDone, event::FleetComplete,
+                              event::AgentFailedToStart, event::RunReadyBy, event::StepReadyBy,
+                              event::StepClosedBy, event::StepJudged, event::AgentLost,
+                              event::AgentReplaced, event::AgentFaulted, event::StoppedBy,
+                              event::DeadlinePassed, event::StopRequested, event::StoreFailed>;
+
+namespace action {
+struct RunPreflight {};
+struct GatherFleet {};  // Starts the local agents, or says where to dial in.
+struct PrepareRun {
+  std::uint32_t slot;
+};  // Plan and corpus to one agent.
+struct PrepareStep {
+  StepPlan plan;
+  std::string note;
+};
+struct CommitStep {};  // Common start of the prepared step.
+struct JudgeStep {};   // From what has arrived; the answer is StepJudged.
+struct RestartAgent {
+  std::uint32_t slot;
+};  // Local ones only.
+struct StopAgents {
+  StopKind kind;
+  Duration drain_limit;
+};
+struct SetDeadline {
+  Duration after;
+};  // Replaces the one before.
+struct ClearDeadline {};
+struct Say {
+  std::string line;
+};  // For people, as it happens.
+struct Finish {
+  ExitCode code;
+  std::string reason;
+};
+}  // namespace action
+using RunAction =
+    std::variant<action::RunPreflight, action::GatherFleet, action::PrepareRun, action::PrepareStep,
+                 action::CommitStep, action::JudgeStep, action::RestartAgent, action::StopAgents,
+                 action::SetDeadline, action::ClearDeadline, action::Say, action::Finish>;
+
+struct RunState {
+  RunPhase phase = RunPhase::kPreflight;
+  StepPlan step;          // Prepared or running.
+  std::string step_note;  // Why it is repeated; empty for a first try.
+  std::uint32_t steps_made = 0;
+  std::set<std::uint32_t> waiting_for;  // Slots from which the phase still wants an answer.
+  std::set<std::uint32_t> lost;         // Slots without an agent, or whose new agent is not ready.
+  bool judged_pending = false;          // JudgeStep is out.
+  SweepHistory history;                 // Input of the sweep's policy.
+  ExitCode end_code = ExitCode::kHeld;  // Of kStop: what the run will end with.
+  std::string end_reason;
+  int stop_requests = 0;
+};
+
+class RunMachine {
+ public:
+  explicit RunMachine(RunSettings settings) : settings_(std::move(settings)) {}
+
+  // Events that the phase does not expect change nothing.
+  static std::pair<RunState, std::vector<RunAction>> Next(const RunSettings& settings,
+                                                          RunState state, const RunEvent& event);
+
+  std::vector<RunAction> Apply(const RunEvent& event);
+  const RunState& state() const { return state_; }
+  const RunSettings& settings() const { return settings_; }
+
+ private:
+  const RunSettings settings_;
+  RunState state_;
+};
+
+}  // namespace plimsoll

@@ -1,0 +1,160 @@
+#include "common/sse/chat_chunk.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "common/base/rng.h"
+
+namespace plimsoll {
+namespace {
+
+using Kind = ChatChunk::Kind;
+
+ChatChunk Parse(std::string_view payload) {
+  static ChatChunkParser parser;  // Reused on purpose.
+  ChatChunk chunk;
+  chunk.error_message = "left over";
+  const std::string exact(payload);
+  parser.Parse(exact, &chunk);
+  return chunk;
+}
+ChatChunk Delta(const std::string& delta) {
+  return Parse(R"({"choices":[{"index":0,"delta":)" + delta + R"(,"finish_reason":null}]})");
+}
+
+TEST(ChatChunk, EveryChannelIsAToken) {
+  EXPECT_TRUE(Delta(R"({"content":"a"})").has_token);
+  EXPECT_TRUE(Delta(R"({"content":" "})").has_token);
+  EXPECT_TRUE(Delta(R"({"reasoning":"a"})").has_token);
+  EXPECT_TRUE(Delta(R"({"reasoning_content":"a","content":null})").has_token);
+  EXPECT_TRUE(Delta(R"({"refusal":"no"})").has_token);
+  EXPECT_TRUE(Delta(R"({"content":[{"type":"text","text":"a"}]})").has_token);
+  EXPECT_TRUE(Delta(R"({"tool_calls":[{"index":0,"function":{"arguments":"{"}}]})").has_token);
+  EXPECT_TRUE(
+      Delta(R"({"tool_calls":[{"id":"x","function":{"name":"f","arguments":""}}]})").has_token);
+  EXPECT_TRUE(Delta(R"({"function_call":{"name":"f"}})").tool_call);
+  EXPECT_TRUE(Parse(R"({"choices":[{"text":"a"}]})").has_token);
+  EXPECT_TRUE(Parse(R"({"choices":[{"message":{"role":"assistant","content":"a"}}]})").has_token);
+}
+
+TEST(ChatChunk, NothingIsNoToken) {
+  for (const char* delta : {R"({"role":"assistant","content":""})",
+                            R"({"role":"assistant","content":null})", R"({"role":"assistant"})"}) {
+    EXPECT_FALSE(Delta(delta).has_token) << delta;
+    EXPECT_TRUE(Delta(delta).role_only) << delta;
+  }
+  EXPECT_FALSE(Delta("{}").has_token);
+  EXPECT_FALSE(Delta("{}").role_only);
+  EXPECT_FALSE(Delta("null").has_token);
+  const ChatChunk empty_calls = Delta(R"({"content":"","tool_calls":[]})");
+  EXPECT_FALSE(empty_calls.has_token);
+  EXPECT_FALSE(empty_calls.tool_call);
+  const ChatChunk blank_call =
+      Delta(R"({"tool_calls":[{"index":0,"function":{"name":null,"arguments":""}}]})");
+  EXPECT_FALSE(blank_call.has_token);
+  EXPECT_TRUE(blank_call.tool_call);
+}
+
+TEST(ChatChunk, AnyChoiceCounts) {
+  const ChatChunk chunk = Parse(
+      R"({"choices":[{"delta":{"role":"assistant"}},{"delta":{"content":"x"},"finish_reason":"length"}]})");
+  EXPECT_TRUE(chunk.has_token);
+  EXPECT_FALSE(chunk.role_only);
+  EXPECT_EQ(chunk.finish, FinishReason::kLength);
+}
+
+TEST(ChatChunk, FinishReasons) {
+  const auto finish = [](const std::string& reason) {
+    return Parse(R"({"choices":[{"delta":{},"finish_reason":)" + reason + "}]}").finish;
+  };
+  EXPECT_EQ(finish("null"), FinishReason::kNone);
+  EXPECT_EQ(finish("\"\""), FinishReason::kNone);
+  EXPECT_EQ(finish("\"stop\""), FinishReason::kStop);
+  EXPECT_EQ(finish("\"length\""), FinishReason::kLength);
+  EXPECT_EQ(finish("\"tool_calls\""), FinishReason::kToolCalls);
+  EXPECT_EQ(finish("\"content_filter\""), FinishReason::kOther);
+}
+
+TEST(ChatChunk, UsageAbsentIsNotZero) {
+  const ChatChunk full = Parse(
+      R"({"choices":[],"usage":{"prompt_tokens":30,"completion_tokens":8,"total_tokens":38,)"
+      R"("prompt_tokens_details":{"cached_tokens":0},"completion_tokens_details":{"reasoning_tokens":3}}})");
+  EXPECT_TRUE(full.has_usage);
+  EXPECT_EQ(full.usage, (ChatUsage{30, 8, 0, 3}));
+  const ChatChunk bare = Parse(
+      R"({"choices":[],"usage":{"prompt_tokens":30,"completion_tokens":8,"prompt_tokens_details":null}})");
+  EXPECT_EQ(bare.usage, (ChatUsage{30, 8, kAbsentTokens, kAbsentTokens}));
+  EXPECT_FALSE(Parse(R"({"choices":[],"usage":null})").has_usage);
+  const ChatChunk odd = Parse(
+      R"({"usage":{"prompt_tokens":-1,"completion_tokens":"8","prompt_tokens_details":{"cached_tokens":99999999999}},"choices":[{"delta":{"content":"x"}}]})");
+  EXPECT_EQ(odd.usage, ChatUsage{});
+  EXPECT_TRUE(odd.has_token);  // What follows an odd value is still read.
+}
+
+TEST(ChatChunk, Errors) {
+  const ChatChunk object = Parse(
+      R"({"error":{"message":"too \"long\"","type":"exceed_context_size_error","code":400}})");
+  EXPECT_EQ(object.kind, Kind::kError);
+  EXPECT_EQ(object.error_message, "too \"long\"");
+  EXPECT_EQ(object.error_type, "exceed_context_size_error");
+  EXPECT_EQ(object.error_code, "400");
+  EXPECT_EQ(Parse(R"({"error":"words"})").error_message, "words");
+  EXPECT_EQ(Parse(R"({"error":{}})").kind, Kind::kError);
+  const ChatChunk old = Parse(R"({"object":"error","message":"m","code":"c"})");
+  EXPECT_EQ(old.kind, Kind::kError);
+  EXPECT_EQ(old.error_code, "c");
+  EXPECT_EQ(Parse(R"({"error":null,"choices":[]})").kind, Kind::kChunk);
+}
+
+TEST(ChatChunk, DoneAndMalformed) {
+  EXPECT_EQ(Parse("[DONE]").kind, Kind::kDone);
+  EXPECT_EQ(Parse(" [DONE] ").kind, Kind::kDone);
+  for (const char* bad :
+       {"", " ", "[DONE", "null", "3", "\"x\"", "[]", "{",
+        "{\"choices\":[{\"delta\":{\"content\":\"a",
+        "{\"choices\":[{\"delta\":{\"content\":\"a\"}}]", "{} {}", "<html>", "{\"a\":1,}",
+        "{\"content\":\"\x80\"}", "{\"choices\":[{\"delta\":{\"content\":\"\\q\"}}]}"}) {
+    const ChatChunk chunk = Parse(bad);
+    EXPECT_EQ(chunk.kind, Kind::kMalformed) << bad;
+    EXPECT_FALSE(chunk.has_token) << bad;
+    EXPECT_EQ(chunk.error_message, "") << bad;
+  }
+  EXPECT_EQ(Parse("{}").kind, Kind::kChunk);
+}
+
+TEST(ChatChunk, AHugePayloadIsReadAndTheNextOneToo) {
+  const std::string big =
+      R"({"choices":[{"delta":{"content":")" + std::string(3u << 20, 'a') + "\"}}]}";
+  EXPECT_TRUE(Parse(big).has_token);
+  EXPECT_TRUE(Delta(R"({"content":"a"})").has_token);
+}
+
+// Against nlohmann: every prefix and every one-byte change of real payloads. What ours takes for
+// whole, the strict parser must agree on wherever it can read it; no byte may crash it.
+TEST(ChatChunk, AgreesWithAStrictParserOnDamagedText) {
+  const std::string text =
+      R"({"id":"c","choices":[{"index":0,"delta":{"role":"assistant","content":"h\u00e9"},"finish_reason":"stop"}],)"
+      R"("usage":{"prompt_tokens":3,"completion_tokens":2,"prompt_tokens_details":{"cached_tokens":1}}})";
+  for (std::size_t cut = 0; cut < text.size(); ++cut) {
+    EXPECT_EQ(Parse(text.substr(0, cut)).kind, Kind::kMalformed) << cut;
+  }
+  for (std::uint64_t seed = 1; seed <= 4000; ++seed) {
+    Rng rng(seed);
+    std::string damaged = text;
+    damaged[rng.Below(damaged.size())] = static_cast<char>(rng.Below(256));
+    const auto strict = nlohmann::json::parse(damaged, nullptr, false);
+    const ChatChunk chunk = Parse(damaged);
+    if (!strict.is_object()) continue;  // Ours skips over values it does not need.
+    ASSERT_NE(chunk.kind, Kind::kMalformed) << "seed " << seed << ": " << damaged;
+    const auto usage = strict.value("usage", nlohmann::json());
+    if (usage.is_object() && usage.contains("prompt_tokens") &&
+        usage["prompt_tokens"].is_number_unsigned()) {
+      EXPECT_EQ(chunk.usage.prompt, usage["prompt_tokens"].get<std::uint32_t>()) << seed;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace plimsoll

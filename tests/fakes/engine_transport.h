@@ -1,0 +1,44 @@
+// CallTransport straight into the engine model: milestones, no bytes. With it a whole run plays in
+// virtual time.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "agent/replay/call_transport.h"
+#include "common/base/scheduler.h"
+#include "gateway/engine/engine.h"
+
+namespace plimsoll {
+
+// What stands between the agents and the engine. May refuse or break a call instead of passing it
+// on.
+struct EngineTransportOptions {
+  struct Fault {
+    Outcome outcome = Outcome::kRefused;
+    Duration after{1ms};
+    Duration retry_after{-1};
+    std::uint16_t status = 429;
+  };
+  std::function<std::optional<Fault>(MonoTime now)> fault;  // Empty: none.
+  // Told of every call handed over, before it can be refused.
+  std::function<void(MonoTime now, const CallRequest&)> on_start;
+};
+
+class EngineTransport final : public CallTransport {
+ public:
+  EngineTransport(Scheduler& scheduler, Engine& engine, EngineTransportOptions options)
+      : scheduler_(scheduler), engine_(engine), options_(std::move(options)) {}
+
+  std::unique_ptr<Call> Start(const CallRequest& request, CallObserver& observer) override;
+
+ private:
+  class EngineCall;
+
+  Scheduler& scheduler_;
+  Engine& engine_;
+  EngineTransportOptions options_;
+};
+
+}  // namespace plimsoll

@@ -1,0 +1,118 @@
+#include "tests/fakes/memory_network.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace plimsoll {
+
+class MemoryNetwork::AgentEnd final : public CoordinatorLink {
+ public:
+  AgentEnd(MemoryNetwork& network, LinkId id) : network_(network), id_(id) {}
+  ~AgentEnd() override { network_.AgentGone(id_); }
+
+  void Send(AgentMessage message) override {
+    Link& link = network_.links_.at(id_);
+    if (link.silent) return;
+    link.to_coordinator->Push(
+        [this_network = &network_, id = id_, m = std::move(message)]() mutable {
+          this_network->server_->OnMessage(id, std::move(m));
+        });
+  }
+  void SendBatch(const RecordBatch& batch) override {
+    Link& link = network_.links_.at(id_);
+    if (link.silent || network_.Lost()) return;
+    link.to_coordinator->Push([this_network = &network_, id = id_, batch]() mutable {
+      this_network->server_->OnBatch(id, std::move(batch));
+    });
+  }
+
+ private:
+  MemoryNetwork& network_;
+  const LinkId id_;
+};
+
+MemoryNetwork::MemoryNetwork(Scheduler& scheduler, const MemoryNetworkOptions& options)
+    : scheduler_(scheduler), options_(options), rng_(options.seed) {}
+
+MemoryNetwork::~MemoryNetwork() = default;
+
+Duration MemoryNetwork::Delay() {
+  return options_.delay_min +
+         FromSeconds(ToSeconds(options_.delay_max - options_.delay_min) * rng_.Uniform());
+}
+
+void MemoryNetwork::Pipe::Push(std::function<void()> deliver) {
+  last_ = std::max(last_, scheduler_.Now() + network_.Delay());
+  items_.push_back({last_, std::move(deliver)});
+  if (items_.size() == 1) Arm();
+}
+
+void MemoryNetwork::Pipe::Arm() {
+  timer_ = scheduler_.At(items_.front().at, [this] {
+    const std::function<void()> deliver = std::move(items_.front().deliver);
+    items_.pop_front();
+    if (!items_.empty()) Arm();
+    deliver();
+  });
+}
+
+void MemoryNetwork::Pipe::Clear() {
+  items_.clear();
+  timer_.Cancel();
+}
+
+std::unique_ptr<CoordinatorLink> MemoryNetwork::Dial(CoordinatorLinkEvents& agent) {
+  const LinkId id = next_link_++;
+  links_[id] = {.agent = &agent,
+                .to_agent = std::make_unique<Pipe>(scheduler_, *this),
+                .to_coordinator = std::make_unique<Pipe>(scheduler_, *this)};
+  return std::make_unique<AgentEnd>(*this, id);
+}
+
+void MemoryNetwork::Silence(LinkId id) {
+  Link& link = links_.at(id);
+  link.silent = true;
+  link.to_agent->Clear();
+  link.to_coordinator->Clear();
+}
+
+void MemoryNetwork::Send(LinkId id, CoordinatorMessage message) {
+  Link& link = links_.at(id);
+  if (link.silent || link.closed || link.agent == nullptr) return;
+  link.to_agent->Push([&link, m = std::move(message)]() mutable {
+    if (link.agent != nullptr) link.agent->OnMessage(std::move(m));
+  });
+}
+
+void MemoryNetwork::Ack(LinkId id, std::uint64_t sequence) {
+  Link& link = links_.at(id);
+  if (link.silent || link.closed || link.agent == nullptr || Lost()) return;
+  link.to_agent->Push([&link, sequence] {
+    if (link.agent != nullptr) link.agent->OnAck(sequence);
+  });
+}
+
+void MemoryNetwork::Close(LinkId id) {
+  Link& link = links_.at(id);
+  if (link.closed) return;
+  link.closed = true;
+  if (link.silent) {
+    scheduler_.Post([this, id] { server_->OnClosed(id, absl::UnavailableError("closed")); });
+    return;
+  }
+  link.to_agent->Push([&link] {
+    if (link.agent != nullptr) link.agent->OnClosed(absl::UnavailableError("the link was closed"));
+  });
+  link.to_coordinator->Push(
+      [this, id] { server_->OnClosed(id, absl::UnavailableError("closed")); });
+}
+
+void MemoryNetwork::AgentGone(LinkId id) {
+  Link& link = links_.at(id);
+  link.agent = nullptr;
+  if (link.silent || link.closed) return;
+  link.to_coordinator->Push(
+      [this, id] { server_->OnClosed(id, absl::UnavailableError("connection reset")); });
+}
+
+}  // namespace plimsoll

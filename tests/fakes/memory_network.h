@@ -1,0 +1,81 @@
+// Links between one coordinator and many agents in virtual time: order is kept, each message takes
+// a seeded delay, batches may be lost on the way, and a link can break as a killed process breaks
+// it.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+
+#include "common/base/rng.h"
+#include "common/base/scheduler.h"
+#include "common/plan/links.h"
+
+namespace plimsoll {
+
+struct MemoryNetworkOptions {
+  Duration delay_min = 100us;
+  Duration delay_max = 2ms;
+  double batch_loss = 0;  // Of batches and of acks.
+  std::uint64_t seed = 1;
+};
+
+class MemoryNetwork final : public AgentLinks {
+ public:
+  MemoryNetwork(Scheduler& scheduler, const MemoryNetworkOptions& options);
+  ~MemoryNetwork() override;
+
+  void SetServer(AgentLinkEvents& server) { server_ = &server; }
+  // The agent's end of a new link. Destroying it is what a killed process does: the coordinator
+  // hears that the link closed.
+  std::unique_ptr<CoordinatorLink> Dial(CoordinatorLinkEvents& agent);
+  // A partition: nothing passes in either direction any more, and nobody is told.
+  void Silence(LinkId link);
+  LinkId last_link() const { return next_link_ - 1; }
+
+  void Send(LinkId link, CoordinatorMessage message) override;
+  void Ack(LinkId link, std::uint64_t sequence) override;
+  void Close(LinkId link) override;
+
+ private:
+  class AgentEnd;
+  // Delivers in order, each at its time.
+  class Pipe {
+   public:
+    Pipe(Scheduler& scheduler, MemoryNetwork& network) : scheduler_(scheduler), network_(network) {}
+    void Push(std::function<void()> deliver);
+    void Clear();
+
+   private:
+    void Arm();
+    struct Item {
+      MonoTime at;
+      std::function<void()> deliver;
+    };
+    Scheduler& scheduler_;
+    MemoryNetwork& network_;
+    std::deque<Item> items_;
+    MonoTime last_{};
+    Timer timer_;
+  };
+  struct Link {
+    CoordinatorLinkEvents* agent = nullptr;  // Null once its end is gone.
+    std::unique_ptr<Pipe> to_agent;
+    std::unique_ptr<Pipe> to_coordinator;
+    bool silent = false;
+    bool closed = false;
+  };
+  Duration Delay();
+  bool Lost() { return options_.batch_loss > 0 && rng_.Chance(options_.batch_loss); }
+  void AgentGone(LinkId id);
+
+  Scheduler& scheduler_;
+  const MemoryNetworkOptions options_;
+  Rng rng_;
+  AgentLinkEvents* server_ = nullptr;
+  std::map<LinkId, Link> links_;
+  LinkId next_link_ = 1;
+};
+
+}  // namespace plimsoll

@@ -1,0 +1,172 @@
+#include "tests/sim/fleet_sim.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "tests/fakes/skewed_scheduler.h"
+
+namespace plimsoll {
+namespace {
+
+constexpr char kBuild[] = "sim";
+constexpr char kDigest[] = "sim-corpus";
+
+// A simulated host has nothing of its own to do, so it is never the bottleneck.
+class IdleLoad final : public SelfLoad {
+ public:
+  void Reset() override {}
+  Duration loop_lag_max() const override { return Duration{0}; }
+  double cpu_share_max() const override { return 0; }
+};
+
+class SharedShelf final : public CorpusShelf {
+ public:
+  explicit SharedShelf(std::shared_ptr<const Corpus> corpus) : corpus_(std::move(corpus)) {}
+  std::vector<std::string> digests() const override { return {kDigest}; }
+  std::shared_ptr<const Corpus> Find(const std::string& digest) const override {
+    return digest == kDigest ? corpus_ : nullptr;
+  }
+  Status Add(const std::string&, std::string) override {
+    return absl::UnimplementedError("simulated agents hold their corpus");
+  }
+
+ private:
+  std::shared_ptr<const Corpus> corpus_;
+};
+
+}  // namespace
+
+class FleetSim::Host {
+ public:
+  Host(FleetSim& sim, std::uint32_t index, std::uint64_t incarnation)
+      : scheduler_(sim.scheduler_,
+                   FromSeconds(ToSeconds(sim.options_.clock_spread) *
+                               Rng(MixKey(sim.options_.network.seed, incarnation)).Uniform())),
+        shelf_(sim.options_.corpus) {
+    Hello hello;
+    hello.build = kBuild;
+    hello.name = fmt::format("sim-{}-{}", index, incarnation);
+    hello.incarnation = incarnation;
+    hello.cores = 2;
+    agent_ = std::make_unique<Agent>(
+        AgentDeps{.scheduler = scheduler_,
+                  .self_load = load_,
+                  .shelf = shelf_,
+                  .make_transport =
+                      [this, &sim](const RunPlan&) -> StatusOr<std::unique_ptr<CallTransport>> {
+                    return std::make_unique<EngineTransport>(scheduler_, *sim.engine_,
+                                                             sim.options_.target);
+                  },
+                  .finished = [](Status) {}},
+        std::move(hello));
+    link_ = sim.network_.Dial(*agent_);
+    id = sim.network_.last_link();
+    agent_->Attach(*link_);
+  }
+  LinkId id = 0;
+
+ private:
+  SkewedScheduler scheduler_;
+  IdleLoad load_;
+  SharedShelf shelf_;
+  std::unique_ptr<CoordinatorLink> link_;
+  std::unique_ptr<Agent> agent_;
+};
+
+class FleetSim::Journal final : public RunJournal {
+ public:
+  Status Append(const RecordBatch& batch) override {
+    if (failing) return absl::ResourceExhaustedError("no space left on the simulated disk");
+    records.insert(records.end(), batch.records.begin(), batch.records.end());
+    return absl::OkStatus();
+  }
+  Status CloseStep(const StepSummary&, const std::string&, const std::vector<Cell>&) override {
+    if (failing) return absl::ResourceExhaustedError("no space left on the simulated disk");
+    return absl::OkStatus();
+  }
+  std::vector<CallRecord> records;
+  bool failing = false;
+};
+
+class FleetSim::Spawner final : public AgentSpawner {
+ public:
+  explicit Spawner(FleetSim& sim) : sim_(sim) {}
+  Status Start(std::uint32_t index) override {
+    sim_.hosts_.resize(std::max<std::size_t>(sim_.hosts_.size(), index + 1));
+    sim_.hosts_[index] = std::make_unique<Host>(sim_, index, ++sim_.started_);
+    return absl::OkStatus();
+  }
+  void EndAll() override {}
+
+ private:
+  FleetSim& sim_;
+};
+
+FleetSim::FleetSim(SimOptions options)
+    : options_(std::move(options)), network_(scheduler_, options_.network) {
+  options_.plan.corpus_digest = kDigest;
+  options_.settings.local_agents = true;
+  engine_ = std::make_unique<Engine>(scheduler_, options_.engine, options_.engine_seeds);
+  journal_ = std::make_unique<Journal>();
+  spawner_ = std::make_unique<Spawner>(*this);
+  driver_ = std::make_unique<RunDriver>(
+      RunSpec{.plan = options_.plan,
+              .settings = options_.settings,
+              .bar = options_.bar,
+              .corpus = options_.corpus,
+              .corpus_bytes = {},
+              .build = kBuild},
+      RunDeps{.scheduler = scheduler_,
+              .links = network_,
+              .journal = *journal_,
+              .spawner = spawner_.get(),
+              .preflight =
+                  [this](std::function<void(Status)> done) {
+                    scheduler_.Post([this, done] { done(options_.preflight); });
+                  },
+              .say = [this](const std::string& line) { said_.push_back(line); },
+              .step_judged = [](const RunStep&) {},
+              .finished =
+                  [this](RunResult result) {
+                    result_ = std::move(result);
+                    ended_ = true;
+                  }});
+  network_.SetServer(driver_->link_events());
+}
+
+FleetSim::~FleetSim() = default;
+
+RunResult FleetSim::Run(Duration limit) {
+  const MonoTime end = scheduler_.Now() + limit;
+  driver_->Start();
+  while (!ended_ && scheduler_.RunOne(end)) {
+  }
+  return std::move(result_);
+}
+
+void FleetSim::At(Duration at, std::function<void()> task) {
+  timers_.push_back(scheduler_.At(MonoTime{} + at, std::move(task)));
+}
+
+void FleetSim::KillAgentAt(Duration at, std::uint32_t slot) {
+  At(at, [this, slot] { hosts_[slot].reset(); });
+}
+
+void FleetSim::SilenceAgentAt(Duration at, std::uint32_t slot) {
+  At(at, [this, slot] { network_.Silence(hosts_[slot]->id); });
+}
+
+void FleetSim::StopAt(Duration at, int count) {
+  At(at, [this, count] { driver_->RequestStop(count); });
+}
+
+void FleetSim::FailStoreAt(Duration at) {
+  At(at, [this] { journal_->failing = true; });
+}
+
+const std::vector<CallRecord>& FleetSim::records() const {
+  return journal_->records;
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,74 @@
+// The whole rig but its sockets in one thread, in virtual time, from one seed: coordinator, agents,
+// the engine model, links with delay and loss.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agent/control/agent.h"
+#include "coordinator/run/run_driver.h"
+#include "gateway/engine/engine.h"
+#include "tests/fakes/engine_transport.h"
+#include "tests/fakes/memory_network.h"
+#include "tests/fakes/sim_scheduler.h"
+
+namespace plimsoll {
+
+struct SimOptions {
+  std::shared_ptr<const Corpus> corpus;  // Shared by all agents, as one file would be.
+  RunPlan plan;                          // seed, nonce, tiers …; the digest is filled in.
+  RunSettings settings;
+  Bar bar;
+  EngineConfig engine;
+  EngineSeeds engine_seeds;
+  MemoryNetworkOptions network;
+  EngineTransportOptions target;
+  Status preflight;              // What the one call finds.
+  Duration clock_spread = 300s;  // Agents' clocks differ by up to this.
+};
+
+class FleetSim {
+ public:
+  explicit FleetSim(SimOptions options);
+  ~FleetSim();
+
+  // Runs to the end, at most `limit` of virtual time; what did not end by then has code kInternal.
+  RunResult Run(Duration limit = 24h);
+  // At `at` of virtual time: the agent's process is gone, or the network around it falls silent.
+  void KillAgentAt(Duration at, std::uint32_t slot);
+  void SilenceAgentAt(Duration at, std::uint32_t slot);
+  void StopAt(Duration at, int count);
+  // The journal's next append fails, as a full disk does.
+  void FailStoreAt(Duration at);
+
+  SimScheduler& scheduler() { return scheduler_; }
+  Engine& engine() { return *engine_; }
+  const std::vector<CallRecord>& records() const;
+  const std::vector<std::string>& said() const { return said_; }
+  std::uint64_t agents_started() const { return started_; }
+
+ private:
+  class Host;  // One agent process.
+  class Journal;
+  class Spawner;
+
+  void At(Duration at, std::function<void()> task);
+
+  SimOptions options_;
+  SimScheduler scheduler_;
+  std::unique_ptr<Engine> engine_;
+  MemoryNetwork network_;
+  std::unique_ptr<Journal> journal_;
+  std::unique_ptr<Spawner> spawner_;
+  std::vector<std::unique_ptr<Host>> hosts_;  // By slot, local ones.
+  std::unique_ptr<RunDriver> driver_;
+  std::vector<std::string> said_;
+  std::vector<Timer> timers_;
+  std::uint64_t started_ = 0;
+  bool ended_ = false;
+  RunResult result_;
+};
+
+}  // namespace plimsoll

@@ -108,10 +108,10 @@ struct StoreFailed {
 };  // Nothing is judged on what cannot be kept.
 }  // namespace event
 using MachineEvent = std::variant<event::Begin, event::PreflightDone, event::FleetComplete,
-                              event::AgentFailedToStart, event::RunReadyBy, event::StepReadyBy,
-                              event::StepClosedBy, event::StepJudged, event::AgentLost,
-                              event::AgentReplaced, event::AgentFaulted, event::StoppedBy,
-                              event::DeadlinePassed, event::StopRequested, event::StoreFailed>;
+                                  event::AgentFailedToStart, event::RunReadyBy, event::StepReadyBy,
+                                  event::StepClosedBy, event::StepJudged, event::AgentLost,
+                                  event::AgentReplaced, event::AgentFaulted, event::StoppedBy,
+                                  event::DeadlinePassed, event::StopRequested, event::StoreFailed>;
 
 namespace action {
 struct RunPreflight {};
@@ -169,7 +169,8 @@ class RunMachine {
 
   // Events that the phase does not expect change nothing.
   static std::pair<MachineState, std::vector<MachineAction>> Next(const RunSettings& settings,
-                                                          MachineState state, const MachineEvent& event);
+                                                                  MachineState state,
+                                                                  const MachineEvent& event);
 
   std::vector<MachineAction> Apply(const MachineEvent& event);
   const MachineState& state() const { return state_; }

@@ -73,7 +73,8 @@ void PromptIndex::PlaceMessages(std::size_t call, std::int32_t previous,
   }
   const std::uint32_t kept = whole ? ref.tokens : node.kept_blocks * kBlock;
   node.begin = node.answer_end = kept;
-  node.system_end = kept >= ref.system_end ? ref.system_end : std::max(kept, own_system);
+  // A cut that leaves nothing but a system message is followed by this call's own one.
+  node.system_end = kept > ref.system_end ? ref.system_end : std::max(kept, own_system);
   node.system_end = std::min(node.system_end, node.tokens - 1);
   if (kept < node.tokens) {
     if (whole && previous == node.ref) {

@@ -71,6 +71,10 @@ constexpr TierShape kHeavy{.tier = Tier::kHeavy,
 // What an agent's client does between calls, in ms: half the delays are tools of two seconds.
 constexpr Spread kDelay{1960, 3.1};
 constexpr double kDelayMax = 600'000;
+// Now and then a tool's result is a whole file; without these the mean growth is half the recorded.
+constexpr double kWholeFile = 0.03;
+constexpr Spread kWholeFileTokens{14'000, 0.8};
+constexpr double kGrowthMax = 60'000;
 constexpr double kTurnCalls = 6.8;  // Mean calls from one user text to the next.
 
 // Token counts of tools and system prompts: users of one version share both.
@@ -161,7 +165,8 @@ class Draft {
     Next next{.stream = stream, .ready_ms = ready_ms, .ref = previous};
     const std::uint32_t prefix = session_.streams[stream].prefix_blocks;
     next.kept_blocks = before.blocks();
-    next.prompt = prompts_[stream] + std::min(shape_.growth.Draw(&rng_), 60'000.0);
+    const Spread& growth = rng_.Chance(kWholeFile) ? kWholeFileTokens : shape_.growth;
+    next.prompt = prompts_[stream] + std::min(growth.Draw(&rng_), kGrowthMax);
     const bool user_turn = stream == 0 && rng_.Chance(1 / kTurnCalls);
     next.flags = user_turn ? kUserTurn : kToolTurn;
     if (!user_turn) before.flags |= kStopToolUse;

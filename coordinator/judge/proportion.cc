@@ -14,9 +14,9 @@ namespace {
 constexpr double kTail = 0.025;
 constexpr std::size_t kLanesForClusters = 3;
 constexpr std::uint64_t kRunCalls = 20;
-// From eight clusters of equal weight t² · Σn²/N² <= 0.70 < 1, so that residuals at p, gathered by
-// cluster, leave room for a rejection.
-constexpr double kClustersForResiduals = 8;
+// Residuals at p gathered by cluster grow with (s − p)² themselves, by t² · Σn²/N² of it: up to
+// this share they leave room for a rejection. Lanes of equal weight meet it from eight on.
+constexpr double kResidualShareMax = 0.7;
 
 struct Counts {
   double n = 0;
@@ -146,10 +146,16 @@ Interval FromCallResiduals(const Sample& sample, double t) {
   return {.low = share - half, .high = share + half};
 }
 
-double EqualClusters(const Sample& sample) {
+bool HasRoomForResiduals(const Sample& sample, double t) {
   double nn = 0;
   for (const Counts& cluster : sample.clusters) nn += cluster.n * cluster.n;
-  return nn > 0 ? sample.n * sample.n / nn : 0;
+  return t * t * nn <= kResidualShareMax * sample.n * sample.n;
+}
+
+// Neighbouring runs of a lane often belong to one session: they count as half as many.
+double DegreesOf(const Sample& sample) {
+  const double degrees = static_cast<double>(sample.clusters.size()) - 1;
+  return sample.lanes >= kLanesForClusters ? degrees : std::max(1.0, degrees / 2);
 }
 
 ShareInterval Begin(const Sample& sample) {
@@ -169,11 +175,10 @@ ShareInterval ShareOf(const std::vector<ShareCell>& cells) {
   result.design_effect = DesignEffect(sample, spread);
   if (sample.clusters.size() < 2) return result;
 
-  const double t = StudentTQuantile(1 - kTail, static_cast<double>(sample.clusters.size()) - 1);
+  const double t = StudentTQuantile(1 - kTail, DegreesOf(sample));
   const Interval scaled = Wilson(sample.share(), t * t * result.design_effect / sample.n);
-  const Interval at_p = EqualClusters(sample) >= kClustersForResiduals
-                            ? FromClusterResiduals(sample, t)
-                            : FromCallResiduals(sample, t);
+  const Interval at_p = HasRoomForResiduals(sample, t) ? FromClusterResiduals(sample, t)
+                                                       : FromCallResiduals(sample, t);
   result.low = std::clamp(std::min(scaled.low, at_p.low), 0.0, result.share);
   result.high = std::clamp(std::max(scaled.high, at_p.high), result.share, 1.0);
   return result;

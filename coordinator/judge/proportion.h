@@ -7,10 +7,11 @@
 //              they hold 20 calls; a rest of fewer than 10 joins the run before it.
 //   deff       max(1, variance between clusters, two-way variance of lanes and blocks) ÷ binomial,
 //              residuals taken at s. A negative two-way variance counts as none.
-//   residuals  a second variance with residuals at p: by cluster where there are as many as eight
-//   at p       of equal weight, by call below (by cluster, seven or fewer could never reject any
-//   p). test       p is rejected when (s − p)² > t² · max(deff · p(1−p)/N, residuals at p),
-//              t the 97.5% quantile of Student's t with clusters − 1 degrees of freedom.
+//   residuals  a second variance with residuals at p: by cluster where that leaves room for a
+//   at p       rejection (t² · Σn² <= 0.7 · N²: eight lanes of equal weight or more), by call
+//   below. test       p is rejected when (s − p)² > t² · max(deff · p(1−p)/N, residuals at p),
+//              t the 97.5% quantile of Student's t with clusters − 1 degrees of freedom, half as
+//              many (at least 1) for runs, since neighbouring runs often share a session.
 //   interval   from the smallest to the largest p not rejected: both conditions are quadratic in p,
 //              so it is closed form, and the hull of the two intervals.
 //

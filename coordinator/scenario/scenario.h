@@ -24,11 +24,12 @@ struct Recipe {
 struct CorpusSource {
   std::string file;       // As to be opened: relative paths are already relative to the scenario.
   std::string synthetic;  // Family of generated sessions: "agentx".
-  // Of the generator.
+  // Of the generator: the options of common/corpus/synth.h, with its defaults.
   std::uint64_t seed = 1;
-  std::uint32_t heavy = 24;  // Sessions of each tier.
-  std::uint32_t light = 24;
-  double scale = 1.0;  // Share of the recorded lengths that is kept, in (0, 1].
+  std::uint32_t heavy = 32;  // Sessions of each tier.
+  std::uint32_t mid = 0;
+  std::uint32_t light = 32;
+  std::uint32_t scale = 1;  // Divides all token counts.
   friend bool operator==(const CorpusSource&, const CorpusSource&) = default;
 };
 

@@ -185,9 +185,6 @@ void CheckTarget(const TargetPlan& target, Checker& checker) {
 
 void CheckCorpusAndMix(const Scenario& scenario, Checker& checker) {
   const CorpusSource& corpus = scenario.corpus;
-  if (checker.Clean({"corpus.scale"}) && corpus.scale <= 0) {
-    checker.Add("corpus.scale", "is zero, write e.g. 10%");
-  }
   if (checker.Clean({"mix"})) {
     std::uint64_t sum = 0;
     for (const TierPlan& tier : scenario.mix) sum += tier.share;
@@ -200,11 +197,11 @@ void CheckCorpusAndMix(const Scenario& scenario, Checker& checker) {
   for (const TierPlan& tier : scenario.mix) {
     const std::uint32_t sessions = tier.tier == Tier::kHeavy   ? corpus.heavy
                                    : tier.tier == Tier::kLight ? corpus.light
-                                                               : 0;
+                                                               : corpus.mid;
     if (sessions > 0) continue;
     checker.Add(fmt::format("mix.{}", tier.name),
-                "has no sessions in the synthetic corpus, which has heavy and light ones as "
-                "counted there");
+                fmt::format("has no sessions in the synthetic corpus, write e.g. corpus.{}: 32",
+                            tier.name));
   }
 }
 

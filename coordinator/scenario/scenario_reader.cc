@@ -15,8 +15,6 @@
 namespace plimsoll {
 namespace {
 
-constexpr std::uint64_t kU32Max = std::numeric_limits<std::uint32_t>::max();
-
 // Assigns what was read, if it was.
 template <typename T, typename U>
 void Take(const std::optional<T>& value, U& into) {
@@ -99,10 +97,12 @@ void ReadCorpus(FieldReader& top, std::string_view folder, CorpusSource& corpus)
   // More sessions than this say nothing new, and a corpus is held in memory.
   constexpr std::uint64_t kSessionsMax = 10'000;
   Take(fields->Count("heavy", 0, kSessionsMax), corpus.heavy);
+  Take(fields->Count("mid", 0, kSessionsMax), corpus.mid);
   Take(fields->Count("light", 0, kSessionsMax), corpus.light);
-  Take(fields->Share("scale"), corpus.scale);
+  // Beyond this nothing is left of a session's shape.
+  Take(fields->Count("scale", 1, 200), corpus.scale);
   if (file && !synthetic) {
-    for (const std::string_view key : {"seed", "heavy", "light", "scale"}) {
+    for (const std::string_view key : {"seed", "heavy", "mid", "light", "scale"}) {
       if (fields->Find(key) == nullptr) continue;
       fields->Problem(key, "is for a synthetic corpus, a file has it fixed; take it out");
     }

@@ -6,7 +6,8 @@
 //   target*      {url*, model*, api: chat, auth: {bearer_env: VARIABLE}, headers: {name: value},
 //                 affinity: {play: HEADER, parent: HEADER}, max_tokens: count, ca_file: PATH,
 //                 connect_timeout, idle_timeout, call_deadline: duration}
-//   corpus*      {file: PATH} or {synthetic: agentx, seed, heavy, light: count, scale: share}
+//   corpus*      {file: PATH} or {synthetic: agentx, seed, heavy, mid, light: count of
+//                 sessions, scale: count that divides all token counts}
 //   mix*         {light|mid|heavy: share, …}; together 100%
 //   sweep*       {sessions*: [count…], target: count, warm_up, measure, block, drain_limit,
 //                 prime_limit: duration}

@@ -111,9 +111,11 @@ TEST(ScenarioCheck, MixAndCorpus) {
   ExpectRows({{"heavy: 50%, light: 50%", "heavy: 50%, light: 50.1%", "its shares are 100.1%"},
               {"heavy: 50%, light: 50%", "heavy: 100%, light: 0%", "is no share at all"},
               {"heavy: 50%, light: 50%", "huge: 50%, light: 50%", "is not a known key"},
-              {"heavy: 50%, light: 50%", "mid: 50%, light: 50%", "mix.mid: has no sessions in"},
+              {"heavy: 50%, light: 50%", "mid: 50%, light: 50%",
+               "mix.mid: has no sessions in the synthetic corpus, write e.g. corpus.mid: 32"},
               {"synthetic: agentx", "synthetic: agentx, heavy: 0", "mix.heavy: has no sessions"},
-              {"synthetic: agentx", "synthetic: agentx, scale: 0%", "corpus.scale: is zero"},
+              {"synthetic: agentx", "synthetic: agentx, scale: 0",
+               "corpus.scale: is 0, it must be from 1"},
               {"synthetic: agentx", "synthetic: agenty", "did you mean \"agentx\"?"},
               {"synthetic: agentx", "file: a, seed: 3", "is for a synthetic corpus"},
               {"{synthetic: agentx}", "{}", "names no corpus"}});

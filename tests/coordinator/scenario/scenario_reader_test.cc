@@ -66,7 +66,7 @@ TEST(ScenarioReader, ReadsTheWholeLanguage) {
                  .connect_timeout = 1s,
                  .idle_timeout = 2s,
                  .call_deadline = 3s};
-  want.corpus = {.synthetic = "agentx", .seed = 9, .heavy = 5, .light = 6, .scale = 0.125};
+  want.corpus = {.synthetic = "agentx", .seed = 9, .heavy = 5, .mid = 7, .light = 6, .scale = 8};
   want.mix = {{"light", Tier::kLight, 333}, {"heavy", Tier::kHeavy, 667}};
   want.sweep = {{1, 3, 9}, 3, 0s, 12s, 3s, 4s, 5s};
   want.bar.limits = {

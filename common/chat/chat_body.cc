@@ -1,0 +1,137 @@
+#include "common/chat/chat_body.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+namespace plimsoll {
+namespace {
+
+// With the comma that separates it from the message before; the first one drops it.
+std::string_view HeadOf(Role role) {
+  switch (role) {
+    case Role::kSystem:
+      return R"(,{"role":"system","content":")";
+    case Role::kUser:
+      return R"(,{"role":"user","content":")";
+    case Role::kAssistant:
+      return R"(,{"role":"assistant","content":")";
+  }
+  return R"(,{"role":"user","content":")";
+}
+constexpr std::string_view kTail = R"("})";
+
+std::uint64_t ContentBytes(const MessageRange& message) {
+  return std::uint64_t{limits::kTokenBytes} * (message.end_token - message.first_token);
+}
+
+}  // namespace
+
+std::string JsonEscaped(std::string_view text) {
+  std::string escaped;
+  escaped.reserve(text.size());
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      escaped.push_back('\\');
+      escaped.push_back(c);
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      escaped += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    } else {
+      escaped.push_back(c);
+    }
+  }
+  return escaped;
+}
+
+ChatBody::ChatBody(const Prompt& prompt, const ChatBodyOptions& options)
+    : prompt_(&prompt),
+      reader_(prompt),
+      prefix_(fmt::format(R"({{"model":"{}","messages":[)", JsonEscaped(options.model))),
+      suffix_(fmt::format(
+          R"(],"stream":true,"stream_options":{{"include_usage":true}},"max_tokens":{})",
+          options.max_tokens)) {
+  if (options.exact_length) {
+    suffix_ += fmt::format(R"(,"min_tokens":{},"ignore_eos":true)", options.max_tokens);
+  }
+  if (!options.extra_fields.empty()) suffix_.append(",").append(options.extra_fields);
+  suffix_.push_back('}');
+  size_ = prefix_.size() + suffix_.size();
+  for (const MessageRange& message : prompt.messages) {
+    size_ += HeadOf(message.role).size() + ContentBytes(message) + kTail.size();
+  }
+  if (!prompt.messages.empty()) --size_;  // The first comma.
+}
+
+std::size_t ChatBody::Read(char* to, std::size_t capacity) {
+  std::size_t written = 0;
+  while (written < capacity && part_ != Part::kEnd) {
+    const std::uint64_t left = PartSize() - at_;
+    const std::size_t count =
+        static_cast<std::size_t>(std::min<std::uint64_t>(left, capacity - written));
+    CopyPart(at_, to + written, count);
+    at_ += count;
+    written += count;
+    if (count == left) NextPart();
+  }
+  return written;
+}
+
+std::string_view ChatBody::Head() const {
+  const std::string_view head = HeadOf(prompt_->messages[message_].role);
+  return message_ == 0 ? head.substr(1) : head;
+}
+
+std::uint64_t ChatBody::PartSize() const {
+  switch (part_) {
+    case Part::kPrefix:
+      return prefix_.size();
+    case Part::kHead:
+      return Head().size();
+    case Part::kContent:
+      return ContentBytes(prompt_->messages[message_]);
+    case Part::kTail:
+      return kTail.size();
+    case Part::kSuffix:
+      return suffix_.size();
+    case Part::kEnd:
+      break;
+  }
+  return 0;
+}
+
+void ChatBody::CopyPart(std::uint64_t at, char* to, std::size_t count) {
+  if (part_ == Part::kContent) {
+    const std::uint64_t first = prompt_->messages[message_].first_token;
+    return reader_.Read(first * limits::kTokenBytes + at, to, count);
+  }
+  const std::string_view text = part_ == Part::kPrefix ? std::string_view(prefix_)
+                                : part_ == Part::kHead ? Head()
+                                : part_ == Part::kTail ? kTail
+                                                       : std::string_view(suffix_);
+  std::memcpy(to, text.data() + at, count);
+}
+
+void ChatBody::NextPart() {
+  at_ = 0;
+  switch (part_) {
+    case Part::kPrefix:
+      part_ = prompt_->messages.empty() ? Part::kSuffix : Part::kHead;
+      break;
+    case Part::kHead:
+      part_ = Part::kContent;
+      break;
+    case Part::kContent:
+      part_ = Part::kTail;
+      break;
+    case Part::kTail:
+      part_ = ++message_ < prompt_->messages.size() ? Part::kHead : Part::kSuffix;
+      break;
+    case Part::kSuffix:
+    case Part::kEnd:
+      part_ = Part::kEnd;
+      break;
+  }
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,52 @@
+// The body of a chat-completions request, generated while it is uploaded: the prompt's text never
+// lies in memory, whatever its length.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "common/chat/prompt_text.h"
+#include "common/http/transport.h"
+
+namespace plimsoll {
+
+struct ChatBodyOptions {
+  std::string_view model;
+  std::uint32_t max_tokens = 1;
+  bool exact_length = false;  // min_tokens = max_tokens and ignore_eos: only where accepted.
+  // Further fields of the request's object as JSON text without braces, '"top_k": 1, "seed": 2';
+  // checked by whoever read them. Empty: none.
+  std::string_view extra_fields;
+};
+
+// `text` as the inside of a JSON string: quotes, backslashes and control characters escaped.
+std::string JsonEscaped(std::string_view text);
+
+class ChatBody final : public BodySource {
+ public:
+  ChatBody(const Prompt& prompt, const ChatBodyOptions& options);  // `prompt` outlives it.
+
+  std::uint64_t size() const override { return size_; }
+  std::size_t Read(char* to, std::size_t capacity) override;
+
+ private:
+  enum class Part : std::uint8_t { kPrefix, kHead, kContent, kTail, kSuffix, kEnd };
+
+  std::uint64_t PartSize() const;
+  void CopyPart(std::uint64_t at, char* to, std::size_t count);
+  void NextPart();
+  std::string_view Head() const;
+
+  const Prompt* prompt_;
+  PromptReader reader_;
+  std::string prefix_;
+  std::string suffix_;
+  std::uint64_t size_ = 0;
+  Part part_ = Part::kPrefix;
+  std::size_t message_ = 0;
+  std::uint64_t at_ = 0;  // Bytes of the part that were read.
+};
+
+}  // namespace plimsoll

@@ -1,0 +1,28 @@
+// Bounds of messages on the wire that nothing else in the system knows of, with their reasons; the
+// shared ones are in common/base/limits.h. Named in the comments of proto/plimsoll/v1.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "common/base/time.h"
+
+namespace plimsoll::wire {
+
+// Names that people gave: agents, tiers, models, header names, environment variables.
+inline constexpr std::size_t kNameBytesMax = 256;
+inline constexpr std::size_t kUrlBytesMax = 2048;
+inline constexpr std::size_t kPathBytesMax = 4096;
+inline constexpr std::size_t kHeaderValueBytesMax = 8192;  // Common servers refuse longer ones.
+inline constexpr std::size_t kHeadersMax = 64;
+// A reason in words; longer ones are cut by the writer.
+inline constexpr std::size_t kTextBytesMax = 4096;
+inline constexpr std::size_t kCorporaHeldMax = 4096;
+// A lane of a day's step that plays a session in two seconds stays below it.
+inline constexpr std::size_t kPlaysPerLaneMax = 65'536;
+// Longer than any window; its sums with any stamp stay far from overflow.
+inline constexpr Duration kSpanMax = 720h;
+// Instants of a monotonic clock: differences of two such never overflow.
+inline constexpr std::int64_t kInstantMaxNs = std::int64_t{1} << 61;
+
+}  // namespace plimsoll::wire

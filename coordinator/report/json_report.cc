@@ -1,0 +1,211 @@
+#include "coordinator/report/json_report.h"
+
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+namespace plimsoll {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int kSchemaVersion = 1;
+
+Json Number(double value) {
+  return std::isfinite(value) ? Json(value) : Json();
+}
+Json Number(const std::optional<double>& value) {
+  return value ? Number(*value) : Json();
+}
+Json Number(const std::optional<std::uint32_t>& value) {
+  return value ? Json(*value) : Json();
+}
+
+double Millis(std::int64_t ns) {
+  return static_cast<double>(ns) * 1e-6;
+}
+
+Json Of(const ShownPercentile& percentile) {
+  return {{"value", Number(percentile.value)}, {"infinite", percentile.infinite}};
+}
+
+Json LeanName(Lean lean) {
+  switch (lean) {
+    case Lean::kNone:
+      return nullptr;
+    case Lean::kPass:
+      return "pass";
+    case Lean::kFail:
+      return "fail";
+  }
+  return nullptr;
+}
+
+const char* UnitOf(Metric metric) {
+  switch (metric) {
+    case Metric::kTtft:
+      return "s";
+    case Metric::kInteractivity:
+      return "tok/s";
+    case Metric::kErrors:
+      return "share";
+  }
+  return "";
+}
+
+Json Of(const Limit& limit) {
+  Json json = {{"metric", Name(limit.metric)},
+               {"limit", Number(limit.value)},
+               {"unit", UnitOf(limit.metric)}};
+  if (limit.metric != Metric::kErrors) json["quantile"] = Number(limit.quantile);
+  return json;
+}
+
+Json Of(const PartVerdict& part) {
+  Json json = Of(part.limit);
+  json["verdict"] = Name(part.verdict);
+  json["lean"] = LeanName(part.lean);
+  json["reason"] = part.reason;
+  json["n"] = part.n;
+  json["value"] = Number(part.value);
+  json["value_infinite"] = part.value_infinite;
+  json["value_without_failed_calls"] = Number(part.value_ok_only);
+  json[part.limit.metric == Metric::kErrors ? "failed_share" : "within_share"] = {
+      {"value", Number(part.share_within)},
+      {"low_95", Number(part.share_low)},
+      {"high_95", Number(part.share_high)}};
+  json["margin_of_limit"] = Number(part.margin);
+  return json;
+}
+
+const char* LaneStateKey(std::size_t state) {
+  static constexpr const char* kKeys[kLaneStates] = {
+      "in_flight",         "planned_delay", "idle_refused",   "idle_late",
+      "idle_client_error", "idle_dead_man", "idle_no_session"};
+  return kKeys[state];
+}
+
+Json Of(const AgentEvidence& agent) {
+  return {{"slot", agent.slot},
+          {"name", agent.name},
+          {"lanes", agent.lanes},
+          {"attempts", agent.attempts},
+          {"skew_ms", Millis(agent.skew_ns)},
+          {"lateness_p99_ms", Millis(agent.lateness_p99_ns)},
+          {"lateness_max_ms", Millis(agent.lateness_max_ns)},
+          {"loop_lag_max_ms", Millis(agent.loop_lag_max_ns)},
+          {"cpu_share_max", Number(agent.cpu_share_max)},
+          {"records_lost", agent.records_lost},
+          {"lost", agent.lost}};
+}
+
+Json Of(const Identity& identity) {
+  return {{"name", identity.name},
+          {"left", identity.left},
+          {"right", identity.right},
+          {"tolerance", identity.tolerance},
+          {"holds", identity.holds()}};
+}
+
+Json OutcomesOf(const ErrorSummary& errors) {
+  Json json = Json::object();
+  for (std::size_t i = 1; i < kOutcomes; ++i) {
+    json[std::string(Name(static_cast<Outcome>(i)))] = errors.outcomes[i];
+  }
+  return json;
+}
+
+Json Of(const ReportedStep& step);
+
+template <typename T>
+Json ListOf(const std::vector<T>& values) {
+  Json list = Json::array();
+  for (const T& value : values) list.push_back(Of(value));
+  return list;
+}
+
+Json TtftOf(const TtftSummary& ttft) {
+  return {{"n", ttft.n},
+          {"p50_s", Of(ttft.p50_s)},
+          {"p90_s", Of(ttft.p90_s)},
+          {"p90_without_failed_calls_s", Of(ttft.p90_ok_s)},
+          {"p90_from_sent_s", Of(ttft.p90_sent_s)}};
+}
+
+Json RateOf(const RateSummary& rate) {
+  return {{"n", rate.n},
+          {"answered_in_one_chunk", rate.one_chunk},
+          {"reached_by_50_percent_tok_s", Number(rate.reached_by_50_tok_s)},
+          {"reached_by_90_percent_tok_s", Number(rate.reached_by_90_tok_s)},
+          {"reached_by_90_percent_without_failed_calls_tok_s", Number(rate.reached_by_90_ok_tok_s)},
+          {"end_to_end_reached_by_90_percent_tok_s", Number(rate.end_to_end_reached_by_90_tok_s)}};
+}
+
+Json Of(const ReportedStep& step) {
+  const StepSummary& s = step.summary;
+  Json states = Json::object();
+  for (std::size_t i = 0; i < kLaneStates; ++i) {
+    states[LaneStateKey(i)] = Number(s.lane_state_share[i]);
+  }
+  return {{"step", s.plan.step},
+          {"sessions", s.plan.sessions},
+          {"warm_up_s", ToSeconds(s.plan.warm_up)},
+          {"measure_s", ToSeconds(s.plan.measure)},
+          {"block_s", ToSeconds(s.plan.block)},
+          {"verdict", Name(s.verdict.verdict)},
+          {"lean", LeanName(LeanOf(s.verdict))},
+          {"void", s.verdict.is_void},
+          {"reasons", s.verdict.reasons},
+          {"parts", ListOf(s.verdict.parts)},
+          {"offered_share", Number(s.verdict.offered_share)},
+          {"sent_share", Number(s.verdict.sent_share)},
+          {"lane_time_share", states},
+          {"requests_in_flight_mean", Number(s.requests_in_flight_mean)},
+          {"ttft", TtftOf(s.ttft)},
+          {"interactivity", RateOf(s.rate)},
+          {"attempts", s.errors.attempts},
+          {"failed", s.errors.failed},
+          {"unsent_calls", s.errors.unsent},
+          {"error_share", Number(s.errors.error_share)},
+          {"outcomes", OutcomesOf(s.errors)},
+          {"ok_calls_per_s", Number(s.calls_ok_per_s)},
+          {"tokens_in", s.tokens_in},
+          {"tokens_cached", s.tokens_cached},
+          {"tokens_out", s.tokens_out},
+          {"ok_calls_without_usage", s.usage_missing},
+          {"agents", ListOf(s.agents)},
+          {"identities", ListOf(s.identities)},
+          {"notes", step.notes}};
+}
+
+Json Of(const Capacity& capacity) {
+  return {{"sentence", capacity.sentence},
+          {"last_passed_sessions", Number(capacity.passed)},
+          {"first_failed_sessions", Number(capacity.failed)},
+          {"limited_by", capacity.limited_by ? Json(Name(*capacity.limited_by)) : Json()},
+          {"requests_in_flight", Number(capacity.requests_in_flight)}};
+}
+
+}  // namespace
+
+std::string JsonReport(const ReportModel& model) {
+  const Json json = {
+      {"schema_version", kSchemaVersion},
+      {"run", {{"name", model.run_name}, {"id", model.run_id}, {"started_at", model.started_at}}},
+      {"target", {{"url", model.target_url}, {"model", model.model}}},
+      {"target_sessions", Number(model.target)},
+      {"corpus", model.corpus},
+      {"bar", ListOf(model.bar.limits)},
+      {"verdict",
+       {{"verdict", Name(model.verdict.verdict)},
+        {"exit_code", model.verdict.exit_code},
+        {"reason", model.verdict.reason}}},
+      {"capacity", Of(model.capacity)},
+      {"stopped_because", model.stopped_because},
+      {"steps", ListOf(model.steps)},
+      {"notes", model.notes},
+      {"files_written", model.files_written}};
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,21 @@
+#include "coordinator/report/report_model.h"
+
+namespace plimsoll {
+
+SweepHistory HistoryOf(const ReportModel& model) {
+  SweepHistory history;
+  for (const ReportedStep& step : model.steps) {
+    history.push_back({.sessions = step.summary.plan.sessions,
+                       .verdict = step.summary.verdict,
+                       .requests_in_flight = step.summary.requests_in_flight_mean});
+  }
+  return history;
+}
+
+void Conclude(ReportModel& model) {
+  const SweepHistory history = HistoryOf(model);
+  model.verdict = JudgeTarget(history, model.target);
+  model.capacity = CapacityOf(history);
+}
+
+}  // namespace plimsoll

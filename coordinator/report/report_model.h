@@ -1,0 +1,45 @@
+// Everything that a report of a run says, as values. Reports are pure functions of it, so that the
+// terminal, the JSON file and `runs show` cannot disagree.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "coordinator/judge/bar.h"
+#include "coordinator/judge/capacity.h"
+#include "coordinator/judge/step_summary.h"
+#include "coordinator/judge/sweep_policy.h"
+
+namespace plimsoll {
+
+struct ReportedStep {
+  StepSummary summary;
+  std::vector<std::string> notes;  // "repeated: agent-1 was lost", …
+};
+
+struct ReportModel {
+  std::string run_name;  // Of the scenario.
+  std::string run_id;
+  std::string started_at;  // Wall time as text; empty: not shown.
+  std::string target_url;
+  std::string model;
+  std::string corpus;                   // "agentx.corpus, 100 sessions"; empty: not shown.
+  std::optional<std::uint32_t> target;  // Sessions that are to hold.
+  Bar bar;
+  std::vector<ReportedStep> steps;  // In the order in which they ran, repeats included.
+  std::string stopped_because;      // Why the sweep ended; empty: not shown.
+  std::vector<std::string> notes;   // Of the run.
+  std::vector<std::string> files_written;
+  // From the steps by Conclude.
+  TargetVerdict verdict;
+  Capacity capacity;
+};
+
+// The steps as the sweep's rules see them.
+SweepHistory HistoryOf(const ReportModel& model);
+// Sets verdict and capacity from the steps and the target.
+void Conclude(ReportModel& model);
+
+}  // namespace plimsoll

@@ -1,0 +1,120 @@
+#include "coordinator/report/text_layout.h"
+
+#include <algorithm>
+
+namespace plimsoll {
+namespace {
+
+bool IsContinuation(char c) {
+  return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
+}
+
+// Length of the well-formed UTF-8 sequence at the start of `text`, 0 if there is none. Surrogates
+// and overlong forms are not told apart: they garble nothing.
+std::size_t SequenceLength(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text.front());
+  std::size_t length = 0;
+  if (lead < 0x80) {
+    length = 1;
+  } else if (lead >= 0xC2 && lead < 0xE0) {
+    length = 2;
+  } else if (lead >= 0xE0 && lead < 0xF0) {
+    length = 3;
+  } else if (lead >= 0xF0 && lead < 0xF5) {
+    length = 4;
+  }
+  if (length == 0 || text.size() < length) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if (!IsContinuation(text[i])) return 0;
+  }
+  return length;
+}
+
+// C0, DEL, and C1 (U+0080 … U+009F, which terminals obey too).
+bool IsControl(std::string_view sequence) {
+  const auto first = static_cast<unsigned char>(sequence[0]);
+  if (sequence.size() == 1) return first < 0x20 || first == 0x7F;
+  return sequence.size() == 2 && first == 0xC2 && static_cast<unsigned char>(sequence[1]) < 0xA0;
+}
+
+// Bytes of the first `columns` characters.
+std::size_t BytesOf(std::string_view text, std::size_t columns) {
+  std::size_t at = 0;
+  while (at < text.size() && columns > 0) {
+    ++at;
+    while (at < text.size() && IsContinuation(text[at])) ++at;
+    --columns;
+  }
+  return at;
+}
+
+}  // namespace
+
+std::size_t Columns(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return !IsContinuation(c); }));
+}
+
+std::string Printable(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const std::size_t length = SequenceLength(text);
+    const std::string_view sequence = text.substr(0, std::max<std::size_t>(1, length));
+    if (length == 0 || IsControl(sequence)) {
+      result += '?';
+    } else {
+      result += sequence;
+    }
+    text.remove_prefix(sequence.size());
+  }
+  return result;
+}
+
+std::string Wrap(std::string_view first, std::string_view text, std::size_t columns) {
+  std::string result(first);
+  const std::size_t indent = std::min(Columns(first), columns / 2);
+  const std::size_t room = columns > indent ? columns - indent : 1;
+  std::size_t used = 0;
+  while (true) {
+    while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+    if (text.empty()) break;
+    std::string_view word = text.substr(0, text.find(' '));
+    if (Columns(word) > room) word = word.substr(0, BytesOf(word, room));
+    const std::size_t width = Columns(word);
+    if (used > 0 && used + 1 + width > room) {
+      result += '\n';
+      result.append(indent, ' ');
+      used = 0;
+    }
+    if (used > 0) {
+      result += ' ';
+      ++used;
+    }
+    result += word;
+    used += width;
+    text.remove_prefix(word.size());
+  }
+  return result + '\n';
+}
+
+std::string Table(const std::vector<std::vector<std::string>>& rows, std::size_t left) {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows) {
+    if (widths.size() < row.size()) widths.resize(row.size(), 0);
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], Columns(row[i]));
+  }
+  std::string result;
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const std::string padding(widths[i] - Columns(row[i]), ' ');
+      line += i < left ? row[i] + padding : padding + row[i];
+      line += "  ";
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    result += line + '\n';
+  }
+  return result;
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,27 @@
+// Lines of text that fit: wrapping by words and tables with aligned columns, counted in characters
+// (code points), not bytes.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace plimsoll {
+
+// Code points of UTF-8 text; a control character or a broken byte is one "?" after Printable.
+std::size_t Columns(std::string_view text);
+
+// The text with control characters (escape sequences, line ends) and malformed UTF-8 replaced by
+// "?": names and reasons may hold what a peer sent.
+std::string Printable(std::string_view text);
+
+// `text` after `first`, broken between words into lines of at most `columns`; later lines are
+// indented by the width of `first`. A word longer than a line is cut. Ends with a newline.
+std::string Wrap(std::string_view first, std::string_view text, std::size_t columns);
+
+// Rows of cells, columns two spaces apart, all but the first `left` columns flush right. Every line
+// ends with a newline and has no spaces before it. Rows may be shorter than the first.
+std::string Table(const std::vector<std::vector<std::string>>& rows, std::size_t left);
+
+}  // namespace plimsoll

@@ -1,0 +1,47 @@
+// What is kept of a run, as values: the types of store, report and command line.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/time.h"
+#include "coordinator/judge/step_summary.h"
+#include "coordinator/judge/verdict.h"
+
+namespace plimsoll {
+
+// Stored: never renumber.
+enum class RunState : std::uint8_t {
+  kRunning = 1,   // Not ended, or its coordinator died.
+  kFinished = 2,  // Ended by itself; the exit code says how.
+  kStopped = 3,   // Ended by a person or a kill switch.
+  kFailed = 4,    // Could not run or broke off.
+};
+// "running", "finished", "stopped", "failed".
+const char* Name(RunState state);
+
+struct RunInfo {
+  std::string id;  // 1 to 64 bytes of [A-Za-z0-9._-].
+  std::string name;
+  std::string scenario_text;    // As it was read.
+  std::string scenario_digest;  // SHA-256 of the text, hex.
+  std::uint64_t seed = 0;
+  std::uint64_t nonce = 0;
+  std::string corpus_digest;  // SHA-256, hex.
+  WallTime started{};         // Fixed once stored; not before 1970.
+  std::optional<WallTime> ended;
+  RunState state = RunState::kRunning;
+  std::optional<int> exit_code;  // Of design section 10.
+  std::string plimsoll_version;
+  std::string message;  // Why it stopped or failed; one line.
+  std::optional<Capacity> capacity;
+};
+
+struct StepRow {
+  StepSummary summary;
+  std::vector<std::string> notes;  // "repeated because agent b was lost".
+};
+
+}  // namespace plimsoll

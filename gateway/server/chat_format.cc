@@ -1,0 +1,106 @@
+#include "gateway/server/chat_format.h"
+
+#include <array>
+
+#include <fmt/format.h>
+
+namespace plimsoll {
+namespace {
+
+constexpr std::array<std::string_view, 32> kWords = {
+    "the",   "ship", "sits",  "low",   "in",    "calm", "water", "and",  "her",   "mark",  "is",
+    "clear", "of",   "foam",  "while", "crew",  "load", "grain", "by",   "night", "under", "lamps",
+    "until", "tide", "turns", "they",  "count", "each", "sack",  "then", "cast",  "off"};
+
+std::string Chunk(const AnswerHead& head, std::string_view choices, std::string_view more) {
+  return fmt::format(
+      R"(data: {{"id":"{}","object":"chat.completion.chunk","created":{},"model":{},)"
+      R"("choices":[{}]{}}})"
+      "\n\n",
+      head.id, head.created_s, JsonString(head.model), choices, more);
+}
+
+std::string UsageObject(const AnswerUsage& usage) {
+  return fmt::format(R"({{"prompt_tokens":{},"total_tokens":{},"completion_tokens":{},)"
+                     R"("prompt_tokens_details":{{"cached_tokens":{}}}}})",
+                     usage.prompt_tokens,
+                     std::uint64_t{usage.prompt_tokens} + usage.completion_tokens,
+                     usage.completion_tokens, usage.cached_tokens);
+}
+
+}  // namespace
+
+std::string JsonString(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (byte < 0x20 || byte >= 0x7f) {
+      out += fmt::format("\\u{:04x}", byte);
+    } else {
+      out += c;
+    }
+  }
+  return out + "\"";
+}
+
+std::string TokenText(std::uint32_t index) {
+  return (index == 0 ? "" : " ") + std::string(kWords[index % kWords.size()]);
+}
+
+std::string RoleEvent(const AnswerHead& head) {
+  return Chunk(
+      head,
+      R"({"index":0,"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null})",
+      "");
+}
+
+std::string TokenEvent(const AnswerHead& head, std::uint32_t index, MonoTime sent) {
+  return Chunk(
+      head,
+      fmt::format(
+          R"({{"index":0,"delta":{{"content":"{}"}},"logprobs":null,"finish_reason":null}})",
+          TokenText(index)),
+      fmt::format(R"(,"plimsoll_sent_ns":{})", sent.time_since_epoch().count()));
+}
+
+std::string FinishEvent(const AnswerHead& head, std::string_view reason) {
+  return Chunk(
+      head,
+      fmt::format(R"({{"index":0,"delta":{{}},"logprobs":null,"finish_reason":"{}"}})", reason),
+      "");
+}
+
+std::string UsageEvent(const AnswerHead& head, const AnswerUsage& usage) {
+  return Chunk(head, "", R"(,"usage":)" + UsageObject(usage));
+}
+
+std::string ErrorEvent(std::string_view message) {
+  return fmt::format("data: {}\n\n", ErrorAnswer(message, "server_error", ""));
+}
+
+std::string WholeAnswer(const AnswerHead& head, const AnswerUsage& usage, std::string_view reason) {
+  std::string text;
+  for (std::uint32_t i = 0; i < usage.completion_tokens; ++i) text += TokenText(i);
+  return fmt::format(
+      R"({{"id":"{}","object":"chat.completion","created":{},"model":{},"choices":[{{"index":0,)"
+      R"("message":{{"role":"assistant","content":"{}"}},"logprobs":null,"finish_reason":"{}"}}],)"
+      R"("usage":{}}})",
+      head.id, head.created_s, JsonString(head.model), text, reason, UsageObject(usage));
+}
+
+std::string ModelsAnswer(std::string_view model, std::int64_t created_s, std::uint32_t limit) {
+  return fmt::format(R"({{"object":"list","data":[{{"id":{},"object":"model","created":{},)"
+                     R"("owned_by":"plimsoll","max_model_len":{}}}]}})",
+                     JsonString(model), created_s, limit);
+}
+
+std::string ErrorAnswer(std::string_view message, std::string_view type, std::string_view code) {
+  return fmt::format(R"({{"error":{{"message":{},"type":"{}","param":null,"code":{}}}}})",
+                     JsonString(message), type,
+                     code.empty() ? std::string("null") : fmt::format("\"{}\"", code));
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,35 @@
+// The gateway's configuration: values, defaults, and their reading from YAML.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/status.h"
+#include "gateway/engine/engine_config.h"
+#include "gateway/faults/faults.h"
+
+namespace plimsoll {
+
+struct GatewayConfig {
+  std::string host = "127.0.0.1";
+  std::uint16_t port = 8000;
+  std::string prefix = "/v1";                // Of the API's paths.
+  std::string model = "plimsoll-rehearsal";  // The one served; others get 404.
+  std::uint32_t context_limit = 262'144;     // Prompt and answer together, in tokens.
+  // Length of answers that nobody forces by ignore_eos or min_tokens: this, or max_tokens if less.
+  std::uint32_t output_natural = 512;
+  std::uint64_t seed = 1;  // Of drift, calls and faults.
+  EngineConfig engine;
+  std::vector<FaultRule> faults;
+};
+
+// Reads YAML text; `file` names it in errors. Keys that are absent keep their defaults; unknown
+// keys, wrong types and values out of range are errors, all of them listed as "file:line: path:
+// problem".
+StatusOr<GatewayConfig> ParseGatewayConfig(std::string_view yaml, std::string_view file);
+// The same from a file.
+StatusOr<GatewayConfig> LoadGatewayConfig(const std::string& file);
+
+}  // namespace plimsoll

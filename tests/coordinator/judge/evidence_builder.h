@@ -1,0 +1,67 @@
+// A step's evidence for tests: healthy unless a test breaks something.
+#pragma once
+
+#include <cstdint>
+
+#include "coordinator/judge/bar.h"
+#include "coordinator/judge/evidence.h"
+
+namespace plimsoll::testing {
+
+inline Bar DefaultBar() {
+  return {.limits = {{.metric = Metric::kTtft, .quantile = 0.9, .value = 5.3},
+                     {.metric = Metric::kInteractivity, .quantile = 0.9, .value = 10},
+                     {.metric = Metric::kErrors, .value = 0.02}}};
+}
+
+// 10 lanes, 5 blocks of 60 s, 12 calls a cell; TTFT spread over 2.0 … 4.3 s, interactivity
+// 14 … 60 tok/s, all within the default bar, no failures, one agent.
+inline StepEvidence Healthy() {
+  StepEvidence e;
+  e.plan = {.step = 0,
+            .sessions = 10,
+            .warm_up = 120s,
+            .measure = 300s,
+            .block = 60s,
+            .drain_limit = 120s,
+            .prime_limit = 30s};
+  e.tier_names = {"heavy", "light"};
+  e.planned_lane_ns = 10 * e.plan.measure.count();
+  e.lane_state_ns[static_cast<std::size_t>(LaneState::kInFlight)] = e.planned_lane_ns / 100 * 97;
+  e.lane_state_ns[static_cast<std::size_t>(LaneState::kPlannedDelay)] = e.planned_lane_ns / 100 * 3;
+  for (std::uint32_t lane = 0; lane < 10; ++lane) {
+    for (std::uint32_t block = 0; block < 5; ++block) {
+      CellCounts cell{.lane = lane, .block = block, .tier = static_cast<std::uint8_t>(lane % 2)};
+      cell.ttft_n = cell.ttft_within = cell.attempts = 12;
+      cell.rate_n = cell.rate_within = 11;
+      cell.rate_one_chunk = 1;
+      e.cells.push_back(cell);
+      for (std::int64_t i = 0; i < 12; ++i) {
+        const std::int64_t ttft = 2'000'000'000 + i * 200'000'000 + block * 20'000'000;
+        e.ttft_ns.Record(ttft);
+        e.ttft_sent_ns.Record(ttft - 1'000'000);
+        if (i == 0) continue;
+        e.rate_mtok_s.Record(10'000 + i * 4'000);
+        e.end_to_end_rate_mtok_s.Record(8'000 + i * 2'000);
+      }
+    }
+  }
+  e.outcomes[static_cast<std::size_t>(Outcome::kOk)] = 600;
+  e.agents = {{.slot = 0,
+               .name = "agent-0",
+               .lanes = 10,
+               .attempts = 600,
+               .skew_ns = 1'200'000,
+               .lateness_p99_ns = 900'000,
+               .lateness_max_ns = 4'000'000,
+               .loop_lag_max_ns = 3'000'000,
+               .cpu_share_max = 0.21}};
+  e.identities = {{.name = "attempts = outcomes", .left = 600, .right = 600}};
+  e.tokens_in = 9'000'000;
+  e.tokens_cached = 8'100'000;
+  e.tokens_out = 240'000;
+  e.requests_in_flight_mean = 9.7;
+  return e;
+}
+
+}  // namespace plimsoll::testing

@@ -1,0 +1,52 @@
+#include "coordinator/judge/step_summary.h"
+
+#include <gtest/gtest.h>
+
+#include "coordinator/judge/judge_step.h"
+#include "tests/coordinator/judge/evidence_builder.h"
+
+namespace plimsoll {
+namespace {
+
+TEST(Summarize, GivesPeopleUnits) {
+  StepEvidence e = testing::Healthy();
+  e.cells[0].failed = 6;
+  e.cells[0].unsent = 40;
+  e.outcomes[static_cast<std::size_t>(Outcome::kRefused)] = 6;
+  e.outcomes[static_cast<std::size_t>(Outcome::kOk)] = 594;
+  const StepSummary s = Summarize(e, JudgeStep(e, testing::DefaultBar()));
+  EXPECT_EQ(s.ttft.n, 600u);
+  EXPECT_NEAR(s.ttft.p50_s.value.value(), 3.08, 3.08 / 256);
+  EXPECT_EQ(s.rate.n, 550u);
+  EXPECT_EQ(s.rate.one_chunk, 50u);
+  EXPECT_NEAR(s.rate.reached_by_90_tok_s.value(), 18.0, 0.1);
+  EXPECT_NEAR(s.errors.error_share.value(), 46.0 / 640, 1e-12);
+  EXPECT_EQ(s.errors.ok, 594u);
+  EXPECT_NEAR(s.calls_ok_per_s, 594 / 300.0, 1e-9);
+  EXPECT_NEAR(s.lane_state_share[0], 0.97, 1e-9);
+  EXPECT_EQ(s.plan.sessions, 10u);
+}
+
+TEST(Summarize, FailuresMoveThePercentilesAndStandBeside) {
+  StepEvidence e = testing::Healthy();
+  e.ttft_infinite = 100;
+  e.rate_zero = 100;
+  const StepSummary s = Summarize(e, {});
+  EXPECT_TRUE(s.ttft.p90_s.infinite);
+  EXPECT_FALSE(s.ttft.p90_s.value.has_value());
+  EXPECT_TRUE(s.ttft.p90_ok_s.value.has_value());
+  EXPECT_EQ(s.rate.reached_by_90_tok_s, 0);
+  EXPECT_GT(s.rate.reached_by_90_ok_tok_s.value(), 0);
+}
+
+TEST(Summarize, WhatIsMissingStaysAbsent) {
+  const StepSummary s = Summarize({}, {});
+  EXPECT_FALSE(s.ttft.p50_s.value.has_value());
+  EXPECT_FALSE(s.ttft.p50_s.infinite);
+  EXPECT_FALSE(s.rate.reached_by_90_tok_s.has_value());
+  EXPECT_FALSE(s.errors.error_share.has_value());
+  EXPECT_EQ(s.calls_ok_per_s, 0);
+}
+
+}  // namespace
+}  // namespace plimsoll

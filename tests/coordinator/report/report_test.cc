@@ -1,0 +1,130 @@
+// Both reports against golden files (PLIMSOLL_UPDATE_GOLDEN=1 rewrites them; review the diff), and
+// what must hold whatever they say.
+#include <cstdlib>
+#include <fstream>
+#include <limits>
+#include <sstream>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "coordinator/report/json_report.h"
+#include "coordinator/report/text_layout.h"
+#include "coordinator/report/text_report.h"
+#include "tests/coordinator/report/sample_model.h"
+
+namespace plimsoll {
+namespace {
+
+using ::plimsoll::testing::EmptyRun;
+using ::plimsoll::testing::SampleRun;
+using ::testing::HasSubstr;
+
+void ExpectGolden(const std::string& name, const std::string& text) {
+  const std::string path = std::string(PLIMSOLL_SOURCE_DIR) + "/tests/golden/report/" + name;
+  if (std::getenv("PLIMSOLL_UPDATE_GOLDEN") != nullptr) {
+    std::ofstream(path) << text;
+    return;
+  }
+  std::ifstream file(path);
+  ASSERT_TRUE(file) << path << " is missing; PLIMSOLL_UPDATE_GOLDEN=1 writes it";
+  std::ostringstream golden;
+  golden << file.rdbuf();
+  EXPECT_EQ(text, golden.str()) << "differs from " << path;
+}
+
+void ExpectFits(const std::string& text) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_LE(Columns(line), kReportColumns) << line;
+    EXPECT_TRUE(line.empty() || line.back() != ' ') << line;
+    EXPECT_EQ(line, Printable(line));
+  }
+}
+
+TEST(TextReport, MatchesTheGoldenFiles) {
+  ExpectGolden("sample.txt", TextReport(SampleRun()));
+  ExpectGolden("empty.txt", TextReport(EmptyRun()));
+}
+
+TEST(JsonReport, MatchesTheGoldenFiles) {
+  ExpectGolden("sample.json", JsonReport(SampleRun()));
+  ExpectGolden("empty.json", JsonReport(EmptyRun()));
+}
+
+TEST(TextReport, FitsAHundredColumns) {
+  ExpectFits(TextReport(SampleRun()));
+  ReportModel model = SampleRun();
+  model.run_name = std::string(300, 'x');
+  model.notes = {std::string(120, 'y') + " " + std::string(250, 'z')};
+  model.steps[0].summary.agents[0].attempts = std::numeric_limits<std::uint64_t>::max();
+  model.steps[0].summary.plan.sessions = std::numeric_limits<std::uint32_t>::max();
+  ExpectFits(TextReport(model));
+}
+
+TEST(TextReport, SaysTheVerdictFirst) {
+  const std::string text = TextReport(SampleRun());
+  EXPECT_EQ(text.rfind("FAIL       15 sessions miss: TTFT", 0), 0u) << text;
+  EXPECT_EQ(TextReport(EmptyRun()).rfind("NO DATA    no step was run", 0), 0u);
+}
+
+TEST(TextReport, SaysWhichIdentityDoesNotHold) {
+  const std::string text = TextReport(SampleRun());
+  EXPECT_THAT(text, HasSubstr("identities DO NOT hold: acked = stored (590 against 600)"));
+  EXPECT_THAT(text, HasSubstr("identities hold: attempts = outcomes"));
+  EXPECT_THAT(text, HasSubstr("90% of 550 calls reach or beat 18 tok/s per user"));
+}
+
+TEST(Reports, TextFromAPeerCannotSteerATerminalOrBreakTheJson) {
+  ReportModel model = SampleRun();
+  model.steps[0].summary.agents[0].name =
+      "a\x1b[31m\n\xff\xc2\x9b"
+      "b\"";
+  model.run_name = "\xe2\x82";
+  const std::string text = TextReport(model);
+  ExpectFits(text);
+  EXPECT_THAT(text, HasSubstr("a?[31m???b\""));
+  const auto json = nlohmann::json::parse(JsonReport(model), nullptr, false);
+  EXPECT_FALSE(json.is_discarded());
+}
+
+TEST(JsonReport, HoldsWhatTheModelHolds) {
+  const ReportModel model = SampleRun();
+  const auto json = nlohmann::json::parse(JsonReport(model), nullptr, false);
+  ASSERT_FALSE(json.is_discarded());
+  EXPECT_EQ(json["verdict"]["exit_code"], 1);
+  EXPECT_EQ(json["capacity"]["last_passed_sessions"], 10);
+  EXPECT_EQ(json["capacity"]["first_failed_sessions"], 15);
+  ASSERT_EQ(json["steps"].size(), 3u);
+  EXPECT_TRUE(json["steps"][1]["void"]);
+  EXPECT_EQ(json["steps"][0]["outcomes"]["ok"], 600);
+  EXPECT_TRUE(json["steps"][2]["ttft"].contains("p90_s"));
+}
+
+TEST(JsonReport, NumbersThatJsonCannotHoldAreNull) {
+  ReportModel model = SampleRun();
+  model.steps[0].summary.agents[0].cpu_share_max = std::numeric_limits<double>::quiet_NaN();
+  model.bar.limits[0].value = std::numeric_limits<double>::infinity();
+  const auto json = nlohmann::json::parse(JsonReport(model), nullptr, false);
+  ASSERT_FALSE(json.is_discarded());
+  EXPECT_TRUE(json["steps"][0]["agents"][0]["cpu_share_max"].is_null());
+  EXPECT_TRUE(json["bar"][0]["limit"].is_null());
+}
+
+TEST(TextLayout, CountsCharactersAndWrapsByWords) {
+  EXPECT_EQ(Columns("P90 · 5–6"), 9u);
+  EXPECT_EQ(Wrap("a: ", "one two three", 10), "a: one two\n   three\n");
+  EXPECT_EQ(Wrap("", "", 10), "\n");
+  EXPECT_EQ(Wrap("", "abcdefghijkl", 5), "abcde\nfghij\nkl\n");
+  EXPECT_EQ(Wrap("", "ééé", 2), "éé\né\n");
+}
+
+TEST(TextLayout, AlignsColumns) {
+  EXPECT_EQ(Table({{"a", "bb"}, {"ccc", "–"}}, 1), "a    bb\nccc   –\n");
+  EXPECT_EQ(Table({{"a", "b"}, {"c"}}, 1), "a  b\nc\n");
+}
+
+}  // namespace
+}  // namespace plimsoll

@@ -1,0 +1,63 @@
+// Runs for the reports' tests: one that found its ceiling, with a void step on the way.
+#pragma once
+
+#include "coordinator/judge/judge_step.h"
+#include "coordinator/report/report_model.h"
+#include "tests/coordinator/judge/evidence_builder.h"
+
+namespace plimsoll::testing {
+
+inline ReportedStep Judged(StepEvidence evidence, std::uint32_t index, std::uint32_t sessions) {
+  evidence.plan.step = index;
+  evidence.plan.sessions = sessions;
+  evidence.requests_in_flight_mean = 0.97 * sessions;
+  return {.summary = Summarize(evidence, JudgeStep(evidence, DefaultBar()))};
+}
+
+inline ReportModel EmptyRun() {
+  ReportModel model{.run_name = "recipe-7",
+                    .run_id = "20260101-2200-7f3a",
+                    .started_at = "2026-01-01 22:00:00 UTC",
+                    .target_url = "http://127.0.0.1:8080/v1",
+                    .model = "glm-5.3",
+                    .corpus = "agentx.corpus, 100 sessions, half heavy, half light",
+                    .target = 15,
+                    .bar = DefaultBar()};
+  Conclude(model);
+  return model;
+}
+
+inline ReportModel SampleRun() {
+  ReportModel model = EmptyRun();
+  StepEvidence lost = Healthy();
+  lost.agents.push_back({.slot = 1, .name = "agent-1", .lanes = 5, .attempts = 211, .lost = true});
+  lost.identities.push_back({.name = "acked = stored", .left = 590, .right = 600});
+
+  // 17 calls a cell: 12 as ever, 4 slow ones answered in one chunk, 1 refused; one failed play.
+  StepEvidence slow = Healthy();
+  for (CellCounts& cell : slow.cells) {
+    cell.ttft_n = cell.attempts = 17;
+    cell.ttft_within = 12;
+    cell.rate_n = 12;
+    cell.rate_one_chunk = 5;
+    cell.failed = 1;
+  }
+  slow.cells[3].unsent = 12;
+  for (int i = 0; i < 200; ++i) slow.ttft_ns.Record(6'000'000'000 + i * 10'000'000);
+  slow.ttft_infinite = slow.rate_zero = 50;
+  slow.outcomes[static_cast<std::size_t>(Outcome::kOk)] = 800;
+  slow.outcomes[static_cast<std::size_t>(Outcome::kRefused)] = 50;
+  slow.identities[0].left = slow.identities[0].right = 850;
+  slow.agents[0].attempts = 850;
+  slow.usage_missing = 3;
+
+  model.steps = {Judged(Healthy(), 0, 10), Judged(lost, 1, 15), Judged(slow, 2, 15)};
+  model.steps[2].notes = {"repeated: the step before had no data"};
+  model.stopped_because = "15 sessions miss: TTFT, errors";
+  model.notes = {"what an interval is about: this deployment, in this window, with other sessions"};
+  model.files_written = {"store/ (run 20260101-2200-7f3a)", "report.json"};
+  Conclude(model);
+  return model;
+}
+
+}  // namespace plimsoll::testing

@@ -15,6 +15,9 @@ namespace {
 // Beyond it the peer is not a gateway. Curl's own bound is 100 KiB a line.
 constexpr std::size_t kHeaderBytesMax = std::size_t{256} << 10;
 constexpr long kUploadBuffer = 64L << 10;
+// A look-up in the middle of a step would count in a call's time; an address that moved is found in
+// minutes.
+constexpr long kResolvedForSeconds = 600;
 
 bool IsOurs(int error) {
   return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM ||
@@ -76,6 +79,7 @@ bool CurlTransfer::Configure(void* easy) {
   curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(easy, CURLOPT_TCP_NODELAY, 1L);
   curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, kUploadBuffer);
+  curl_easy_setopt(easy, CURLOPT_DNS_CACHE_TIMEOUT, kResolvedForSeconds);
   const auto timeout = std::chrono::ceil<std::chrono::milliseconds>(request_.connect_timeout);
   curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(timeout.count()));
   if (!request_.ca_file.empty()) {

@@ -29,7 +29,13 @@ void InitCurlOnce() {
 
 class CurlTransport::Impl {
  public:
-  explicit Impl(EventLoop& loop) : loop_(loop) { InitCurlOnce(); }
+  explicit Impl(EventLoop& loop) : loop_(loop) {
+    InitCurlOnce();
+    // One resolution and one TLS session for all multis. No locks: the loop's thread alone uses it.
+    share_ = curl_share_init();
+    curl_share_setopt(share_, CURLSHOPT_SHARE, CURL_LOCK_DATA_DNS);
+    curl_share_setopt(share_, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
+  }
 
   ~Impl() {
     *alive_ = false;
@@ -40,6 +46,7 @@ class CurlTransport::Impl {
     }
     multis_.clear();
     for (void* easy : free_) curl_easy_cleanup(easy);
+    curl_share_cleanup(share_);
   }
 
   using Shared = std::shared_ptr<CurlTransfer>;
@@ -158,7 +165,11 @@ class CurlTransport::Impl {
   }
 
   void* TakeEasy() {
-    if (free_.empty()) return curl_easy_init();
+    if (free_.empty()) {
+      CURL* made = curl_easy_init();
+      if (made != nullptr) curl_easy_setopt(made, CURLOPT_SHARE, share_);  // Survives a reset.
+      return made;
+    }
     void* easy = free_.back();
     free_.pop_back();
     return easy;
@@ -174,6 +185,7 @@ class CurlTransport::Impl {
 
   EventLoop& loop_;
   RealClock clock_;
+  CURLSH* share_ = nullptr;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   std::vector<std::unique_ptr<CurlMulti>> multis_;
   std::vector<std::unique_ptr<CurlMulti*>> slots_;  // What each multi's callback knows itself by.

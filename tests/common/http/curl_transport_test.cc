@@ -312,6 +312,20 @@ TEST_F(CurlTransportTest, AStaleConnectionIsReportedNotResent) {
   EXPECT_EQ(requests, 2);
 }
 
+// A gateway that sheds load answers before it has read the body.
+TEST_F(CurlTransportTest, ARefusalBeforeTheBodyWasReadIsSeen) {
+  RawServer server([&](RawConnection& c) {
+    c.Write("HTTP/1.1 429 Too Many\r\nRetry-After: 1\r\nContent-Length: 2\r\n\r\nno");
+    c.AwaitHangUp();
+  });
+  Recorder& r = Do(Post(server.url(), 40 << 20));
+  EXPECT_EQ(r.end.result, TransferResult::kOk) << r.end.message;
+  EXPECT_EQ(r.status, 429);
+  EXPECT_EQ(r.body, "no");
+  EXPECT_EQ(Do(Post(server.url(), 40 << 20)).status, 429);
+  EXPECT_EQ(server.connections(), 2);  // A connection with half a request on it is not kept.
+}
+
 TEST_F(CurlTransportTest, CancellingHangsUpAndSaysNothing) {
   std::atomic<bool> hung_up{false};
   RawServer server([&](RawConnection& c) {

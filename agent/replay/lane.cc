@@ -296,6 +296,7 @@ void Lane::Record(const ActiveCall& call, const CallResult& result, bool last_at
   r.tokens_planned = call.prompt.tokens;
   r.http_status = result.http_status;
   r.outcome = result.outcome;
+  r.resends = result.resends;
   r.flags = static_cast<std::uint8_t>(result.flags | (last_attempt ? kLastAttempt : 0));
   context_.sink.Add(r);
 }

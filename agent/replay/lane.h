@@ -8,12 +8,12 @@
 #include <optional>
 #include <vector>
 
-#include "agent/replay/call_transport.h"
 #include "agent/replay/lane_account.h"
 #include "agent/replay/play.h"
 #include "agent/replay/record_sink.h"
 #include "agent/replay/step_window.h"
 #include "common/base/scheduler.h"
+#include "common/chat/call_transport.h"
 #include "common/plan/corpus_index.h"
 
 namespace plimsoll {

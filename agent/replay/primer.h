@@ -8,8 +8,8 @@
 #include <memory>
 #include <vector>
 
-#include "agent/replay/call_transport.h"
 #include "agent/replay/lane.h"
+#include "common/chat/call_transport.h"
 
 namespace plimsoll {
 

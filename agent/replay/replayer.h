@@ -9,19 +9,10 @@
 
 #include "agent/replay/lane.h"
 #include "agent/replay/primer.h"
+#include "agent/replay/self_load.h"
 #include "common/base/status.h"
 
 namespace plimsoll {
-
-// What the process saw of itself since the last Reset(): the load generator must prove that it was
-// not the bottleneck. Real: agent/host/self_load.
-class SelfLoad {
- public:
-  virtual ~SelfLoad() = default;
-  virtual void Reset() = 0;
-  virtual Duration loop_lag_max() const = 0;
-  virtual double cpu_share_max() const = 0;  // Of one core, the worst second.
-};
 
 class Replayer {
  public:

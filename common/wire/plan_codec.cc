@@ -188,6 +188,7 @@ void ToProto(const LaneSpec& lane, v1::LaneSpec* out) {
   out->set_tier(lane.tier);
   out->set_rank(lane.rank);
   out->set_agent_slot(lane.agent_slot);
+  out->set_first_play(lane.first_play);
 }
 
 StatusOr<LaneSpec> FromProto(const v1::LaneSpec& in) {
@@ -198,6 +199,7 @@ StatusOr<LaneSpec> FromProto(const v1::LaneSpec& in) {
   checks.Require(in.rank() <= in.lane(), "rank", "at most lane");
   lane.rank = in.rank();
   lane.agent_slot = checks.Below(in.agent_slot(), limits::kAgentsMax, "agent_slot");
+  lane.first_play = in.first_play();
   if (!checks.ok()) return checks.status();
   return lane;
 }

@@ -70,14 +70,14 @@ void RunDriver::RequestStop(int count) {
 
 // Actions may raise events at once (a store that fails, a step judged); they wait their turn, so
 // that the machine is never entered from inside itself.
-void RunDriver::Feed(const RunEvent& event) {
+void RunDriver::Feed(const MachineEvent& event) {
   if (finished_) return;
   queue_.push_back(event);
   if (feeding_) return;
   feeding_ = true;
   for (std::size_t i = 0; i < queue_.size() && !finished_; ++i) {
-    const RunEvent next = queue_[i];
-    for (const RunAction& action : machine_.Apply(next)) {
+    const MachineEvent next = queue_[i];
+    for (const MachineAction& action : machine_.Apply(next)) {
       std::visit([this](const auto& a) { Do(a); }, action);
     }
   }

@@ -64,7 +64,7 @@ class RunDriver final : public FleetEvents {
   // A signal: the first drains, the second aborts.
   void RequestStop(int count);
   const Fleet& fleet() const { return fleet_; }
-  const RunState& state() const { return machine_.state(); }
+  const MachineState& state() const { return machine_.state(); }
 
   void OnFleetComplete() override;
   void OnAgentLost(std::uint32_t slot, const std::string& reason) override;
@@ -83,7 +83,7 @@ class RunDriver final : public FleetEvents {
     std::uint32_t generation = 0;       // How many agents the slot has lost.
   };
 
-  void Feed(const RunEvent& event);
+  void Feed(const MachineEvent& event);
   void Do(const action::RunPreflight&);
   void Do(const action::GatherFleet&);
   void Do(const action::PrepareRun& a);
@@ -112,7 +112,7 @@ class RunDriver final : public FleetEvents {
   std::uint64_t records_acked_ = 0;  // Of the current step.
   std::uint64_t records_stored_ = 0;
   std::vector<RunStep> steps_;
-  std::vector<RunEvent> queue_;  // Events that arise while actions are carried out.
+  std::vector<MachineEvent> queue_;  // Events that arise while actions are carried out.
   bool feeding_ = false;
   bool finished_ = false;
   Timer deadline_;

@@ -16,7 +16,7 @@ constexpr Duration kStopSlack = 15s;
 // One event's transition: the state under change and the actions so far.
 class Transition {
  public:
-  Transition(const RunSettings& settings, RunState state)
+  Transition(const RunSettings& settings, MachineState state)
       : settings_(settings), s_(std::move(state)) {}
 
   void On(const event::Begin&) {
@@ -180,12 +180,12 @@ class Transition {
     EndRun(ExitCode::kStopped, "stopped by a signal", kind);
   }
 
-  std::pair<RunState, std::vector<RunAction>> Take() {
+  std::pair<MachineState, std::vector<MachineAction>> Take() {
     return {std::move(s_), std::move(actions_)};
   }
 
  private:
-  void Do(RunAction action) { actions_.push_back(std::move(action)); }
+  void Do(MachineAction action) { actions_.push_back(std::move(action)); }
 
   void WaitForAll() {
     s_.waiting_for.clear();
@@ -284,8 +284,8 @@ class Transition {
   }
 
   const RunSettings& settings_;
-  RunState s_;
-  std::vector<RunAction> actions_;
+  MachineState s_;
+  std::vector<MachineAction> actions_;
 };
 
 }  // namespace
@@ -312,15 +312,15 @@ const char* Name(RunPhase phase) {
   return "?";
 }
 
-std::pair<RunState, std::vector<RunAction>> RunMachine::Next(const RunSettings& settings,
-                                                             RunState state,
-                                                             const RunEvent& event) {
+std::pair<MachineState, std::vector<MachineAction>> RunMachine::Next(const RunSettings& settings,
+                                                             MachineState state,
+                                                             const MachineEvent& event) {
   Transition transition(settings, std::move(state));
   std::visit([&](const auto& e) { transition.On(e); }, event);
   return transition.Take();
 }
 
-std::vector<RunAction> RunMachine::Apply(const RunEvent& event) {
+std::vector<MachineAction> RunMachine::Apply(const MachineEvent& event) {
   auto [state, actions] = Next(settings_, std::move(state_), event);
   state_ = std::move(state);
   return actions;

@@ -107,7 +107,7 @@ struct StoreFailed {
   std::string message;
 };  // Nothing is judged on what cannot be kept.
 }  // namespace event
-using RunEvent = std::variant<event::Begin, event::PreflightDone, event::FleetComplete,
+using MachineEvent = std::variant<event::Begin, event::PreflightDone, event::FleetComplete,
                               event::AgentFailedToStart, event::RunReadyBy, event::StepReadyBy,
                               event::StepClosedBy, event::StepJudged, event::AgentLost,
                               event::AgentReplaced, event::AgentFaulted, event::StoppedBy,
@@ -144,12 +144,12 @@ struct Finish {
   std::string reason;
 };
 }  // namespace action
-using RunAction =
+using MachineAction =
     std::variant<action::RunPreflight, action::GatherFleet, action::PrepareRun, action::PrepareStep,
                  action::CommitStep, action::JudgeStep, action::RestartAgent, action::StopAgents,
                  action::SetDeadline, action::ClearDeadline, action::Say, action::Finish>;
 
-struct RunState {
+struct MachineState {
   RunPhase phase = RunPhase::kPreflight;
   StepPlan step;          // Prepared or running.
   std::string step_note;  // Why it is repeated; empty for a first try.
@@ -168,16 +168,16 @@ class RunMachine {
   explicit RunMachine(RunSettings settings) : settings_(std::move(settings)) {}
 
   // Events that the phase does not expect change nothing.
-  static std::pair<RunState, std::vector<RunAction>> Next(const RunSettings& settings,
-                                                          RunState state, const RunEvent& event);
+  static std::pair<MachineState, std::vector<MachineAction>> Next(const RunSettings& settings,
+                                                          MachineState state, const MachineEvent& event);
 
-  std::vector<RunAction> Apply(const RunEvent& event);
-  const RunState& state() const { return state_; }
+  std::vector<MachineAction> Apply(const MachineEvent& event);
+  const MachineState& state() const { return state_; }
   const RunSettings& settings() const { return settings_; }
 
  private:
   const RunSettings settings_;
-  RunState state_;
+  MachineState state_;
 };
 
 }  // namespace plimsoll

@@ -6,8 +6,8 @@
 #include <memory>
 #include <optional>
 
-#include "agent/replay/call_transport.h"
 #include "common/base/scheduler.h"
+#include "common/chat/call_transport.h"
 #include "gateway/engine/engine.h"
 
 namespace plimsoll {

@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "agent/replay/call_transport.h"
 #include "common/base/scheduler.h"
+#include "common/chat/call_transport.h"
 
 namespace plimsoll {
 

@@ -1,4 +1,4 @@
-#include "agent/prompt/chat_body.h"
+#include "common/chat/chat_body.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "agent/prompt/prompt_text.h"
+#include "common/chat/prompt_text.h"
 
 #include <map>
 #include <set>
@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "agent/prompt/words.h"
 #include "common/base/rng.h"
+#include "common/chat/words.h"
 
 namespace plimsoll {
 namespace {

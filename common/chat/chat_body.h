@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "agent/prompt/prompt_text.h"
+#include "common/chat/prompt_text.h"
 #include "common/http/transport.h"
 
 namespace plimsoll {

@@ -1,4 +1,4 @@
-#include "agent/replay/answer_reader.h"
+#include "common/chat/answer_reader.h"
 
 #include <algorithm>
 #include <array>

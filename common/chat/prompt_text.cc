@@ -1,12 +1,12 @@
-#include "agent/prompt/prompt_text.h"
+#include "common/chat/prompt_text.h"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 
-#include "agent/prompt/words.h"
 #include "common/base/check.h"
 #include "common/base/rng.h"
+#include "common/chat/words.h"
 
 namespace plimsoll {
 namespace {

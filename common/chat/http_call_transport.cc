@@ -1,4 +1,4 @@
-#include "agent/replay/http_call_transport.h"
+#include "common/chat/http_call_transport.h"
 
 #include <algorithm>
 #include <charconv>
@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "agent/prompt/chat_body.h"
-#include "agent/replay/answer_reader.h"
+#include "common/chat/answer_reader.h"
+#include "common/chat/chat_body.h"
 
 namespace plimsoll {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "agent/replay/call_transport.h"
 #include "common/base/scheduler.h"
+#include "common/chat/call_transport.h"
 #include "common/http/transport.h"
 #include "common/plan/plan.h"
 

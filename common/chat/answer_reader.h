@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "agent/replay/call_transport.h"
 #include "common/base/time.h"
+#include "common/chat/call_transport.h"
 #include "common/sse/chat_chunk.h"
 #include "common/sse/sse_parser.h"
 

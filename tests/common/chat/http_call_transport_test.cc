@@ -1,4 +1,4 @@
-#include "agent/replay/http_call_transport.h"
+#include "common/chat/http_call_transport.h"
 
 #include <fstream>
 #include <map>

@@ -1,0 +1,106 @@
+#include "agent/app/agent_app.h"
+
+#include <cstdlib>
+#include <memory>
+#include <utility>
+
+#include "agent/control/agent.h"
+#include "agent/control/memory_shelf.h"
+#include "agent/host/allow_list.h"
+#include "agent/host/host_facts.h"
+#include "agent/host/loop_load.h"
+#include "agent/uplink/grpc_coordinator_link.h"
+#include "common/base/real_clock.h"
+#include "common/base/rng.h"
+#include "common/base/version.h"
+#include "common/chat/http_call_transport.h"
+#include "common/chat/target.h"
+#include "common/http/curl_transport.h"
+#include "common/loop/event_loop.h"
+#include "common/loop/logging.h"
+#include "common/loop/signals.h"
+
+namespace plimsoll {
+namespace {
+
+constexpr int kExitOk = 0;
+constexpr int kExitCouldNotRun = 4;
+constexpr int kExitStopped = 5;
+
+// Differs between processes and restarts, never 0; it names an incarnation, so it need not be
+// secret.
+std::uint64_t DrawIncarnation(const Hello& hello) {
+  const RealClock clock;
+  return MixKey(HashBytes(hello.name),
+                static_cast<std::uint64_t>(clock.MonoNow().time_since_epoch().count()),
+                static_cast<std::uint64_t>(clock.WallNow().time_since_epoch().count())) |
+         1;
+}
+
+class AgentApp {
+ public:
+  explicit AgentApp(const AgentOptions& options)
+      : allow_(options.allow), load_(loop_), http_(loop_) {
+    Hello hello = DescribeHost();
+    if (!options.name.empty()) hello.name = options.name;
+    hello.build = kVersion;
+    hello.incarnation = DrawIncarnation(hello);
+    const std::uint64_t incarnation = hello.incarnation;
+    agent_ = std::make_unique<Agent>(
+        AgentDeps{.scheduler = loop_,
+                  .self_load = load_,
+                  .shelf = shelf_,
+                  .make_transport = [this](const RunPlan& plan) { return MakeTransport(plan); },
+                  .finished = [this](Status status) { Finish(std::move(status)); }},
+        std::move(hello));
+    link_ = std::make_unique<GrpcCoordinatorLink>(
+        GrpcCoordinatorLinkOptions{.coordinator = options.coordinator,
+                                   .incarnation = incarnation,
+                                   .seed = incarnation,
+                                   .patience = options.patience},
+        loop_, *agent_);
+    agent_->Attach(*link_);
+  }
+
+  int Run() {
+    Signals signals(loop_, [this](int count, int) {
+      if (count >= 3) std::_Exit(kExitStopped);
+      agent_->Shutdown(count == 1 ? StopKind::kDrain : StopKind::kAbort);
+    });
+    loop_.Run();
+    return exit_;
+  }
+
+ private:
+  StatusOr<std::unique_ptr<CallTransport>> MakeTransport(const RunPlan& plan) {
+    RETURN_IF_ERROR(allow_.Check(plan.target.url));
+    ASSIGN_OR_RETURN(HttpCallOptions options, ReadTargetSecrets(plan.target));
+    return std::unique_ptr<CallTransport>(
+        std::make_unique<HttpCallTransport>(http_, loop_, plan.target, std::move(options)));
+  }
+
+  void Finish(Status status) {
+    if (!status.ok()) {
+      exit_ = status.code() == absl::StatusCode::kCancelled ? kExitStopped : kExitCouldNotRun;
+      LogError("{}", MessageOf(status));
+    }
+    loop_.Stop();
+  }
+
+  EventLoop loop_;
+  AllowList allow_;
+  LoopLoad load_;
+  CurlTransport http_;
+  MemoryShelf shelf_;
+  std::unique_ptr<Agent> agent_;
+  std::unique_ptr<GrpcCoordinatorLink> link_;  // After agent_: it reports to it, so it goes first.
+  int exit_ = kExitOk;
+};
+
+}  // namespace
+
+int RunAgent(const AgentOptions& options) {
+  return AgentApp(options).Run();
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,34 @@
+// plimsoll-agent: replays its share of a coordinator's plan against the target.
+#include <cstdio>
+
+#include <CLI/CLI.hpp>
+
+#include "agent/app/agent_app.h"
+#include "common/base/version.h"
+#include "common/loop/logging.h"
+
+int main(int argc, char** argv) {
+  plimsoll::SetUpLogging("plimsoll-agent");
+  plimsoll::AgentOptions options;
+  double patience_s = 60;
+  CLI::App app(
+      "plimsoll-agent: replays recorded sessions against a deployment, as a coordinator plans.\n"
+      "It dials the coordinator, runs one run, and exits.");
+  app.add_option("--coordinator", options.coordinator, "HOST:PORT of `plimsoll run`")->required();
+  app.add_option("--name", options.name, "Its name in reports (host:pid)");
+  app.add_option("--allow", options.allow,
+                 "A host it may send load to, besides loopback; repeatable; '*': any");
+  app.add_option("--wait", patience_s, "Seconds to look for the coordinator (60)")
+      ->check(CLI::Range(0.0, 86'400.0));
+  app.set_version_flag("--version", std::string("plimsoll-agent ") + plimsoll::kVersion);
+  app.footer("Exit codes: 0 orderly end, 4 could not take part, 5 stopped by a signal, 64 usage.");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    if (e.get_exit_code() == 0) return app.exit(e);
+    std::fprintf(stderr, "plimsoll-agent: %s (see --help)\n", e.what());
+    return 64;
+  }
+  options.patience = plimsoll::FromSeconds(patience_s);
+  return plimsoll::RunAgent(options);
+}

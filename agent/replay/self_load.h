@@ -1,0 +1,17 @@
+// SelfLoad: what the process saw of itself since the last Reset(). The load generator must prove
+// that it was not the bottleneck. Real: agent/host/loop_load.
+#pragma once
+
+#include "common/base/time.h"
+
+namespace plimsoll {
+
+class SelfLoad {
+ public:
+  virtual ~SelfLoad() = default;
+  virtual void Reset() = 0;
+  virtual Duration loop_lag_max() const = 0;
+  virtual double cpu_share_max() const = 0;  // Of one core, the worst second.
+};
+
+}  // namespace plimsoll

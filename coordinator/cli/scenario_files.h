@@ -1,0 +1,29 @@
+// A scenario with everything that it names, read and ready to plan: effects at the edge of check and run.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "common/base/status.h"
+#include "common/corpus/session.h"
+#include "coordinator/planning/planner.h"
+#include "coordinator/scenario/scenario.h"
+
+namespace plimsoll {
+
+struct LoadedScenario {
+  Scenario scenario;
+  std::string text;                      // As read.
+  std::shared_ptr<const Corpus> corpus;  // Shared with the run and its preflight.
+  std::string corpus_bytes;
+  std::string corpus_digest;
+  std::string corpus_label;              // "agentx.corpus, 100 sessions".
+};
+
+// InvalidArgument with every problem, a line each; or what is wrong with the corpus it names.
+StatusOr<LoadedScenario> LoadScenario(const std::string& path);
+
+// "20261130-024559-recipe-7": sorts by time, names the scenario, is a valid run id.
+std::string MakeRunId(WallTime now, const std::string& name);
+
+}  // namespace plimsoll

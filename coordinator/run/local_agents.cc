@@ -1,0 +1,45 @@
+#include "coordinator/run/local_agents.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <utility>
+
+namespace plimsoll {
+
+LocalAgents::LocalAgents(EventLoop& loop, std::string program, std::string coordinator,
+                         std::string allow_host)
+    : loop_(loop),
+      program_(std::move(program)),
+      coordinator_(std::move(coordinator)),
+      allow_host_(std::move(allow_host)) {}
+
+LocalAgents::~LocalAgents() = default;
+
+Status LocalAgents::Start(std::uint32_t index) {
+  children_.erase(index);  // Whatever is left of the old one is ended, without a word.
+  ChildOptions options;
+  options.argv = {program_,      "--coordinator", coordinator_, "--name",
+                  fmt::format("local-{}.{}", index, ++started_), "--allow", allow_host_};
+  auto child = ChildProcess::Start(loop_, options, [this, index](const ChildExit& exit) {
+    const std::string how = exit.signal != 0 ? fmt::format("was killed by signal {}", exit.signal)
+                                             : fmt::format("exited with code {}", exit.code);
+    if (on_exit) on_exit(index, fmt::format("local agent {} {}", index, how));
+  });
+  if (!child.ok()) return Annotate(child.status(), "starting a local agent");
+  children_[index] = *std::move(child);
+  return absl::OkStatus();
+}
+
+void LocalAgents::EndAll() {
+  // They exit by themselves when their link closes; what has not by the time this object goes is killed.
+  on_exit = nullptr;
+}
+
+std::map<std::uint32_t, int> LocalAgents::pids() const {
+  std::map<std::uint32_t, int> pids;
+  for (const auto& [index, child] : children_) pids[index] = child->pid();
+  return pids;
+}
+
+}  // namespace plimsoll

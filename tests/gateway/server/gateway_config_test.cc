@@ -90,6 +90,7 @@ TEST(GatewayConfig, WrongShapesAndBrokenYamlAreErrors) {
   EXPECT_THAT(ProblemsOf("faults: {}\n"), HasSubstr("faults: expected a list"));
   EXPECT_THAT(ProblemsOf("model: {}\n"), HasSubstr("model: expected a text"));
   EXPECT_THAT(ProblemsOf("prefix: v1\n"), HasSubstr("prefix: expected a path"));
+  EXPECT_THAT(ProblemsOf("faults: [{kind: html, probability: 0.5}]\n"), HasSubstr("every request"));
   EXPECT_THAT(ProblemsOf("seed: .nan\n"), HasSubstr("seed: expected"));
   EXPECT_FALSE(LoadGatewayConfig("/nowhere/g.yaml").ok());
 }

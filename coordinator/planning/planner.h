@@ -7,7 +7,7 @@
 
 #include "common/base/status.h"
 #include "common/plan/plan.h"
-#include "coordinator/run/run_machine.h"
+#include "coordinator/planning/run_settings.h"
 #include "coordinator/scenario/scenario.h"
 
 namespace plimsoll {

@@ -23,6 +23,7 @@
 #include "common/base/time.h"
 #include "common/plan/messages.h"
 #include "coordinator/judge/sweep_policy.h"
+#include "coordinator/planning/run_settings.h"
 
 namespace plimsoll {
 
@@ -49,16 +50,6 @@ enum class RunPhase : std::uint8_t {
   kDone,
 };
 const char* Name(RunPhase phase);
-
-struct RunSettings {
-  std::vector<std::uint32_t> sessions;  // Planned steps, rising.
-  std::optional<std::uint32_t> target;
-  StepPlan step;  // Durations of every step.
-  std::uint32_t agents = 1;
-  bool local_agents = false;  // A lost one is started again; else one is awaited.
-  Duration gather_limit = 60s;
-  Duration replace_limit = 60s;
-};
 
 namespace event {
 struct Begin {};

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "coordinator/cli/run_app.h"
+#include "coordinator/run/run_machine.h"
 #include "coordinator/cli/scenario_files.h"
 
 namespace plimsoll {

@@ -1,63 +1,218 @@
-// Whole runs in virtual time: what the rig does with a healthy engine, with faults, with lost
-// agents.
+// Whole runs in virtual time: what the rig says of a healthy engine, of faults, of lost agents.
 #include "tests/sim/fleet_sim.h"
+
+#include <set>
 
 #include "common/corpus/synth.h"
 #include "gtest/gtest.h"
+#include "tests/sim/sim_options.h"
 
 namespace plimsoll {
 namespace {
 
-std::shared_ptr<const Corpus> SmallCorpus() {
-  static const auto corpus = std::make_shared<const Corpus>(SynthCorpus({.seed = 5}));
-  return corpus;
-}
+using Fault = EngineTransportOptions::Fault;
 
-SimOptions Base() {
-  SimOptions o;
-  o.corpus = SmallCorpus();
-  o.plan.run_id = "sim";
-  o.plan.seed = 42;
-  o.plan.nonce = 7;
-  o.plan.tiers = {{.name = "heavy", .tier = Tier::kHeavy, .share = 1},
-                  {.name = "light", .tier = Tier::kLight, .share = 1}};
-  o.settings.sessions = {2, 4, 6};
-  o.settings.agents = 2;
-  o.settings.step = {
-      .warm_up = 60s, .measure = 300s, .block = 60s, .drain_limit = 120s, .prime_limit = 60s};
-  o.bar.limits = {{.metric = Metric::kTtft, .quantile = 0.9, .value = 60},
-                  {.metric = Metric::kInteractivity, .quantile = 0.9, .value = 1},
-                  {.metric = Metric::kErrors, .value = 0.02}};
-  return o;
-}
-
-void Explain(const FleetSim& sim, const RunResult& result) {
-  for (const std::string& line : sim.said()) std::cout << line << "\n";
-  std::cout << "exit " << static_cast<int>(result.code) << ": " << result.reason << "\n";
+std::string Explain(const FleetSim& sim, const RunResult& result) {
+  std::string text;
+  for (const std::string& line : sim.said()) text += line + "\n";
+  text += "exit " + std::to_string(static_cast<int>(result.code)) + ": " + result.reason + "\n";
   for (const RunStep& step : result.steps) {
-    std::cout << step.summary.plan.sessions << " sessions: " << Name(step.summary.verdict.verdict);
-    for (const std::string& r : step.summary.verdict.reasons) std::cout << " | " << r;
-    std::cout << "\n";
-    for (const PartVerdict& p : step.summary.verdict.parts) std::cout << "   " << p.reason << "\n";
+    for (const std::string& reason : step.summary.verdict.reasons) text += "  " + reason + "\n";
+    for (const PartVerdict& p : step.summary.verdict.parts) text += "    " + p.reason + "\n";
   }
+  return text;
 }
 
-void ExpectIdentities(const RunResult& result) {
-  for (const RunStep& step : result.steps) {
-    for (const Identity& identity : step.summary.identities) {
-      EXPECT_TRUE(identity.holds())
-          << identity.name << ": " << identity.left << " against " << identity.right;
-    }
+const PartVerdict& Part(const RunStep& step, Metric metric) {
+  for (const PartVerdict& part : step.summary.verdict.parts) {
+    if (part.limit.metric == metric) return part;
   }
+  ADD_FAILURE() << "no such part";
+  static const PartVerdict none;
+  return none;
 }
 
 TEST(FleetSim, AHealthyEngineHoldsEveryStep) {
-  FleetSim sim(Base());
+  FleetSim sim(SmallRun());
   const RunResult result = sim.Run();
-  Explain(sim, result);
-  EXPECT_EQ(result.code, ExitCode::kHeld);
-  ASSERT_EQ(result.steps.size(), 3u);
+  EXPECT_EQ(result.code, ExitCode::kHeld) << Explain(sim, result);
+  EXPECT_EQ(result.steps.size(), 3u);
   ExpectIdentities(result);
+}
+
+TEST(FleetSim, TheSameSeedGivesTheSameRunTwice) {
+  const auto records = [] {
+    FleetSim sim(SmallRun());
+    sim.Run();
+    return sim.records();
+  };
+  EXPECT_EQ(records(), records());
+}
+
+TEST(FleetSim, PreflightBlocksWithExit4) {
+  SimOptions options = SmallRun();
+  options.preflight = absl::FailedPreconditionError("the gateway refuses calls (HTTP 429)");
+  FleetSim sim(std::move(options));
+  const RunResult result = sim.Run();
+  EXPECT_EQ(result.code, ExitCode::kCouldNotRun);
+  EXPECT_TRUE(result.steps.empty());
+  EXPECT_NE(result.reason.find("429"), std::string::npos) << result.reason;
+}
+
+// Faults that begin in the middle of the first step's measured time.
+struct FaultCase {
+  const char* name;
+  Outcome outcome;
+  std::uint16_t status;
+};
+class MidStepFault : public ::testing::TestWithParam<FaultCase> {};
+
+TEST_P(MidStepFault, FailsTheStepOnErrorsAndNeverPassesOnSpeed) {
+  SimOptions options = SmallRun();
+  const MonoTime from = MonoTime{} + 50s;  // Start, priming and 10 s of warm-up take about 15 s.
+  options.target.fault = [from](MonoTime now) -> std::optional<Fault> {
+    if (now < from) return std::nullopt;
+    return Fault{.outcome = GetParam().outcome, .status = GetParam().status};
+  };
+  FleetSim sim(std::move(options));
+  const RunResult result = sim.Run();
+  EXPECT_EQ(result.code, ExitCode::kMissed) << Explain(sim, result);
+  ASSERT_EQ(result.steps.size(), 1u);
+  const RunStep& step = result.steps[0];
+  EXPECT_EQ(step.summary.verdict.verdict, Verdict::kFail);
+  EXPECT_EQ(Part(step, Metric::kErrors).verdict, Verdict::kFail);
+  EXPECT_EQ(Part(step, Metric::kTtft).verdict, Verdict::kNoData);
+  EXPECT_LT(step.summary.verdict.sent_share, 0.95);
+  EXPECT_GT(step.summary.errors.unsent, 0u);
+  ExpectIdentities(result);
+}
+
+INSTANTIATE_TEST_SUITE_P(Faults, MidStepFault,
+                         ::testing::Values(FaultCase{"refused", Outcome::kRefused, 429},
+                                           FaultCase{"http_error", Outcome::kHttpError, 500},
+                                           FaultCase{"stream_error", Outcome::kStreamError, 200},
+                                           FaultCase{"truncated", Outcome::kTruncated, 200},
+                                           FaultCase{"connect_error", Outcome::kConnectError, 0},
+                                           FaultCase{"context_overflow", Outcome::kContextOverflow,
+                                                     400}),
+                         [](const auto& info) { return info.param.name; });
+
+TEST(FleetSim, AfterARefusalALaneIsSilentForRetryAfterOrASecond) {
+  for (const Duration retry_after : {Duration(-1), Duration(200ms), Duration(5s)}) {
+    SimOptions options = SmallRun();
+    Rng rng(17);
+    options.target.fault = [&rng, retry_after](MonoTime) -> std::optional<Fault> {
+      if (!rng.Chance(0.1)) return std::nullopt;
+      return Fault{.retry_after = retry_after};
+    };
+    FleetSim sim(std::move(options));
+    const RunResult result = sim.Run();
+    const StepNanos silence = std::max<Duration>(retry_after, 1s).count();
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<CallRecord>> by_lane;
+    for (const CallRecord& r : sim.records()) by_lane[{r.step, r.lane}].push_back(r);
+    std::size_t refusals = 0;
+    for (const auto& [lane, records] : by_lane) {
+      for (const CallRecord& refusal : records) {
+        if (refusal.outcome != Outcome::kRefused) continue;
+        ++refusals;
+        for (const CallRecord& r : records) {
+          EXPECT_FALSE(r.sent > refusal.end && r.sent < refusal.end + silence)
+              << "lane " << lane.second << " sent " << r.sent - refusal.end << " ns after";
+        }
+      }
+    }
+    EXPECT_GT(refusals, 20u);
+    ExpectIdentities(result);
+  }
+}
+
+TEST(FleetSim, AKilledAgentMakesNoDataIsStartedAgainAndTheStepIsRepeatedOnce) {
+  FleetSim sim(SmallRun());
+  sim.KillAgentAt(45s, 1);
+  const RunResult result = sim.Run();
+  EXPECT_EQ(result.code, ExitCode::kHeld) << Explain(sim, result);
+  ASSERT_EQ(result.steps.size(), 4u);
+  EXPECT_TRUE(result.steps[0].summary.verdict.is_void);
+  EXPECT_EQ(result.steps[0].summary.verdict.verdict, Verdict::kNoData);
+  EXPECT_EQ(result.steps[1].summary.plan.sessions, result.steps[0].summary.plan.sessions);
+  EXPECT_FALSE(result.steps[1].note.empty());
+  EXPECT_EQ(sim.agents_started(), 3u);
+  ExpectIdentities(result);
+  // The lanes of the new agent never send a prompt of the lost plays again.
+  std::map<std::uint32_t, std::set<std::uint32_t>> plays;
+  for (const CallRecord& r : sim.records()) {
+    if (r.step > 0) plays[r.lane].insert(r.play);
+  }
+  bool restarted = false;
+  for (const auto& [lane, numbers] : plays) restarted |= *numbers.begin() >= (1u << 20);
+  EXPECT_TRUE(restarted);
+}
+
+TEST(FleetSim, AnAgentKilledInTheRepeatTooEndsTheSweepWithNoData) {
+  FleetSim sim(SmallRun());
+  sim.KillAgentAt(45s, 1);
+  sim.KillAgentAt(100s, 0);
+  const RunResult result = sim.Run();
+  EXPECT_EQ(result.code, ExitCode::kNoData) << Explain(sim, result);
+  EXPECT_EQ(result.steps.size(), 2u);
+}
+
+TEST(FleetSim, ASilentAgentIsLostAfterFifteenSeconds) {
+  FleetSim sim(SmallRun());
+  sim.SilenceAgentAt(45s, 0);
+  const RunResult result = sim.Run();
+  EXPECT_EQ(result.code, ExitCode::kHeld) << Explain(sim, result);
+  ASSERT_GE(result.steps.size(), 2u);
+  EXPECT_TRUE(result.steps[0].summary.verdict.is_void);
+}
+
+TEST(FleetSim, LostBatchesAreSentAgainAndNothingIsCountedTwice) {
+  SimOptions options = SmallRun();
+  options.network.batch_loss = 0.2;
+  FleetSim sim(std::move(options));
+  const RunResult result = sim.Run();
+  EXPECT_EQ(result.code, ExitCode::kHeld) << Explain(sim, result);
+  ExpectIdentities(result);
+}
+
+TEST(FleetSim, StopDrainsKeepsWhatWasMeasuredAndExits5) {
+  FleetSim sim(SmallRun());
+  sim.StopAt(130s, 1);
+  const RunResult result = sim.Run();
+  EXPECT_EQ(result.code, ExitCode::kStopped) << Explain(sim, result);
+  EXPECT_EQ(result.steps.size(), 1u);
+  for (const CallRecord& r : sim.records()) EXPECT_NE(r.outcome, Outcome::kCut);
+}
+
+TEST(FleetSim, TheSecondStopAbortsAtOnce) {
+  SimOptions options = SmallRun();
+  options.engine.decode_tokens_per_s = 0.5;  // Calls that would drain for minutes.
+  FleetSim sim(std::move(options));
+  sim.StopAt(40s, 1);
+  sim.StopAt(41s, 2);
+  const RunResult result = sim.Run();
+  EXPECT_EQ(result.code, ExitCode::kStopped) << Explain(sim, result);
+  EXPECT_LT(sim.scheduler().Now() - MonoTime{}, 43s);
+}
+
+TEST(FleetSim, AStoreThatFailsEndsTheRunWithoutAVerdict) {
+  FleetSim sim(SmallRun());
+  sim.FailStoreAt(50s);
+  const RunResult result = sim.Run();
+  EXPECT_EQ(result.code, ExitCode::kCouldNotRun) << Explain(sim, result);
+  EXPECT_NE(result.reason.find("no space left"), std::string::npos) << result.reason;
+}
+
+TEST(FleetSim, AgentsClocksMayLieFarApart) {
+  SimOptions options = SmallRun();
+  options.settings.agents = 5;
+  options.clock_spread = 24h;
+  FleetSim sim(std::move(options));
+  const RunResult result = sim.Run();
+  EXPECT_EQ(result.code, ExitCode::kHeld) << Explain(sim, result);
+  for (const AgentEvidence& agent : result.steps.at(0).summary.agents) {
+    EXPECT_LT(agent.skew_ns, Duration(5ms).count());
+  }
 }
 
 }  // namespace

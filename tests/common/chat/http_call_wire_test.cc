@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "agent/replay/http_call_transport.h"
 #include "common/base/real_clock.h"
+#include "common/chat/http_call_transport.h"
 #include "common/http/curl_transport.h"
 #include "common/loop/event_loop.h"
 #include "tests/common/http/raw_server.h"

@@ -35,7 +35,7 @@ Duration BackOff(const GrpcCoordinatorLinkOptions& options, std::uint32_t failur
 
 }  // namespace
 
-// States of the link: connecting (control_ may be null between attempts) → open → closing (Close
+// States: connecting (control_ may be null between attempts) → open → closing (Close
 // or a fault: streams are ending) → closed (OnClosed was called).
 class GrpcCoordinatorLink::Impl : public std::enable_shared_from_this<Impl> {
  public:

@@ -1,4 +1,4 @@
-// The prompt of one call as block spans and messages: what agent/prompt turns into text and what
+// The prompt of one call as block spans and messages: what common/chat turns into text and what
 // the engine model's prefix cache compares. A pure function of (session, call, keys).
 //
 // All the text of a stream lies on one line of tokens: block b covers tokens [64 b, 64 b + 64). A

@@ -340,6 +340,7 @@ StatusOr<ParsedTrace> ParseTraceV8(std::string_view json) {
   if (json.size() > kTraceBytesMax) {
     return Wrong(fmt::format("{} bytes; at most {} are allowed", json.size(), kTraceBytesMax));
   }
+  if (json.empty()) return Wrong("not one whole JSON document (cut short?): no bytes");
   dom::parser parser;
   dom::element element;
   if (const auto error = parser.parse(json.data(), json.size()).get(element)) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/wire/checks.h"
+#include "common/wire/parse.h"
 #include "common/wire/plan_codec.h"
 #include "common/wire/tally_codec.h"
 #include "plimsoll/v1/control.pb.h"
@@ -219,11 +220,6 @@ StatusOr<CoordinatorMessage> Read(const v1::Stop& in) {
   return CoordinatorMessage(stop);
 }
 
-template <typename Proto>
-bool Parse(std::string_view bytes, Proto* out) {
-  return out->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
-}
-
 }  // namespace
 
 void ToProto(const AgentMessage& message, v1::AgentMessage* out) {
@@ -296,13 +292,14 @@ std::string EncodeMessage(const CoordinatorMessage& message) {
 
 StatusOr<AgentMessage> DecodeAgentMessage(std::string_view bytes) {
   v1::AgentMessage proto;
-  if (!Parse(bytes, &proto)) return absl::InvalidArgumentError("AgentMessage: not a message");
+  if (!wire::Parse(bytes, &proto)) return absl::InvalidArgumentError("AgentMessage: not a message");
   return FromProto(proto);
 }
 
 StatusOr<CoordinatorMessage> DecodeCoordinatorMessage(std::string_view bytes) {
   v1::CoordinatorMessage proto;
-  if (!Parse(bytes, &proto)) return absl::InvalidArgumentError("CoordinatorMessage: not a message");
+  if (!wire::Parse(bytes, &proto))
+    return absl::InvalidArgumentError("CoordinatorMessage: not a message");
   return FromProto(proto);
 }
 

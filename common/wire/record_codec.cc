@@ -5,6 +5,7 @@
 
 #include "common/base/limits.h"
 #include "common/wire/checks.h"
+#include "common/wire/parse.h"
 #include "fmt/format.h"
 #include "plimsoll/v1/records.pb.h"
 
@@ -281,7 +282,7 @@ std::string EncodeBatch(const RecordBatch& batch) {
 
 StatusOr<RecordBatch> DecodeBatch(std::string_view bytes) {
   v1::RecordBatch message;
-  if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+  if (!wire::Parse(bytes, &message)) {
     return absl::InvalidArgumentError("RecordBatch: not a message");
   }
   return FromProto(message);

@@ -6,6 +6,7 @@
 
 #include "common/base/limits.h"
 #include "common/wire/checks.h"
+#include "common/wire/parse.h"
 #include "plimsoll/v1/records.pb.h"
 
 namespace plimsoll {
@@ -158,7 +159,7 @@ std::string EncodeTally(const StepTally& tally) {
 
 StatusOr<StepTally> DecodeTally(std::string_view bytes) {
   v1::StepTally message;
-  if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+  if (!wire::Parse(bytes, &message)) {
     return absl::InvalidArgumentError("StepTally: not a message");
   }
   return FromProto(message);

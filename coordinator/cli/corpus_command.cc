@@ -256,6 +256,14 @@ int CorpusMain(int argc, const char* const* argv) {
     AddSynth(&app, &synth_command);
     try {
       std::vector<std::string> words(argv, argv + argc);
+      const auto commands = app.get_subcommands([](CLI::App*) { return true; });
+      const bool known = std::any_of(commands.begin(), commands.end(), [&](const CLI::App* one) {
+        return !words.empty() && one->get_name() == words[0];
+      });
+      if (!words.empty() && words[0].substr(0, 1) != "-" && !known) {
+        return Finish(absl::InvalidArgumentError(
+            fmt::format("unknown command \"{}\"; known are import, show and synth", words[0])));
+      }
       std::reverse(words.begin(), words.end());  // As App::parse() wants them.
       app.parse(words);
     } catch (const CLI::CallForHelp&) {

@@ -1,4 +1,5 @@
-// A scenario with everything that it names, read and ready to plan: effects at the edge of check and run.
+// A scenario with everything that it names, read and ready to plan: effects at the edge of check
+// and run.
 #pragma once
 
 #include <memory>
@@ -17,7 +18,7 @@ struct LoadedScenario {
   std::shared_ptr<const Corpus> corpus;  // Shared with the run and its preflight.
   std::string corpus_bytes;
   std::string corpus_digest;
-  std::string corpus_label;              // "agentx.corpus, 100 sessions".
+  std::string corpus_label;  // "agentx.corpus, 100 sessions".
 };
 
 // InvalidArgument with every problem, a line each; or what is wrong with the corpus it names.

@@ -1,8 +1,6 @@
 #include "coordinator/fleet/grpc_fleet_server.h"
 
 #include <algorithm>
-#include <deque>
-#include <functional>
 #include <map>
 #include <utility>
 
@@ -15,77 +13,12 @@
 #include "common/rpc/endpoint.h"
 #include "common/rpc/grpc_fence.h"
 #include "common/rpc/rpc_limits.h"
-#include "common/rpc/server_stream.h"
 #include "common/wire/message_codec.h"
 #include "common/wire/record_codec.h"
+#include "coordinator/fleet/fleet_services.h"
 #include "fmt/format.h"
-#include "plimsoll/v1/control.grpc.pb.h"
 
 namespace plimsoll {
-namespace {
-
-using ControlStream = rpc::ServerStream<v1::AgentMessage, v1::CoordinatorMessage>;
-using RecordsStream = rpc::ServerStream<v1::UploadMessage, v1::RecordAck>;
-
-// The methods, called on gRPC's threads: each makes its stream and has the loop adopt it.
-template <typename Stream>
-using Adopt = std::function<void(const std::shared_ptr<Stream>&)>;
-
-class ControlService final : public v1::Control::CallbackService {
- public:
-  ControlService(Scheduler& scheduler, std::shared_ptr<rpc::StreamCount> count,
-                 Adopt<ControlStream> adopt)
-      : scheduler_(scheduler), count_(std::move(count)), adopt_(std::move(adopt)) {}
-  grpc::ServerBidiReactor<v1::AgentMessage, v1::CoordinatorMessage>* Attach(
-      grpc::CallbackServerContext* context) override {
-    const auto stream = std::make_shared<ControlStream>(
-        context, scheduler_, count_,
-        rpc::WriteQueue<v1::CoordinatorMessage>(rpc::kControlQueueMax, rpc::kControlQueueBytesMax));
-    stream->Accept(adopt_);
-    return stream.get();  // It owns itself until gRPC's last callback.
-  }
-
- private:
-  Scheduler& scheduler_;
-  const std::shared_ptr<rpc::StreamCount> count_;
-  const Adopt<ControlStream> adopt_;
-};
-
-class RecordsService final : public v1::Records::CallbackService {
- public:
-  RecordsService(Scheduler& scheduler, std::shared_ptr<rpc::StreamCount> count,
-                 Adopt<RecordsStream> adopt)
-      : scheduler_(scheduler), count_(std::move(count)), adopt_(std::move(adopt)) {}
-  grpc::ServerBidiReactor<v1::UploadMessage, v1::RecordAck>* Upload(
-      grpc::CallbackServerContext* context) override {
-    const auto stream = std::make_shared<RecordsStream>(
-        context, scheduler_, count_,
-        rpc::WriteQueue<v1::RecordAck>(rpc::kControlQueueMax, rpc::kControlQueueBytesMax));
-    stream->Accept(adopt_);
-    return stream.get();  // It owns itself until gRPC's last callback.
-  }
-
- private:
-  Scheduler& scheduler_;
-  const std::shared_ptr<rpc::StreamCount> count_;
-  const Adopt<RecordsStream> adopt_;
-};
-
-// One agent. Begins with its control stream; the records stream comes later, or never.
-struct Link {
-  std::shared_ptr<ControlStream> control;  // Null: ended.
-  std::shared_ptr<RecordsStream> records;  // Null: not begun, or ended.
-  std::uint64_t incarnation = 0;           // 0: no Hello yet, nothing is reported.
-  std::deque<std::uint64_t> unacked;       // Sequences delivered; at most the window.
-  bool read_paused = false;                // The window is full.
-  bool ending = false;
-  bool ended_by_agent = false;
-  Status reason = absl::OkStatus();  // Why it is ending.
-  Timer limit;                       // First message, then the end.
-};
-
-}  // namespace
-
 class GrpcFleetServer::Impl : public std::enable_shared_from_this<Impl> {
  public:
   Impl(GrpcFleetServerOptions options, Scheduler& scheduler, AgentLinkEvents& events)
@@ -107,7 +40,7 @@ class GrpcFleetServer::Impl : public std::enable_shared_from_this<Impl> {
       if (self != nullptr && !self->stopped_) ((*self).*method)(bound..., arguments...);
     };
   }
-  Link* Find(LinkId id) {
+  AttachedAgent* Find(LinkId id) {
     const auto it = links_.find(id);
     return it == links_.end() ? nullptr : &it->second;
   }
@@ -140,7 +73,7 @@ class GrpcFleetServer::Impl : public std::enable_shared_from_this<Impl> {
 
   bool stopped_ = false;
   std::uint64_t next_id_ = 1;
-  std::map<LinkId, Link> links_;
+  std::map<LinkId, AttachedAgent> links_;
   // Records streams that have not named their agent yet.
   struct Upload {
     std::shared_ptr<RecordsStream> stream;
@@ -208,7 +141,7 @@ void GrpcFleetServer::Impl::Shutdown() {
 
 void GrpcFleetServer::Impl::AdoptControl(const std::shared_ptr<ControlStream>& stream) {
   const LinkId id = next_id_++;
-  Link& link = links_[id];
+  AttachedAgent& link = links_[id];
   link.control = stream;
   stream->SetHandlers({.on_message = Bind(&Impl::OnControlMessage, id),
                        .on_end = Bind(&Impl::OnControlEnd, id),
@@ -233,14 +166,14 @@ Status GrpcFleetServer::Impl::AdmitHello(LinkId id, const AgentMessage& message)
           fmt::format("agent '{}': its incarnation is attached already", hello->name));
     }
   }
-  Link* link = Find(id);
+  AttachedAgent* link = Find(id);
   link->incarnation = hello->incarnation;
   link->limit.Cancel();
   return absl::OkStatus();
 }
 
 void GrpcFleetServer::Impl::OnControlMessage(LinkId id, const v1::AgentMessage& message) {
-  Link* link = Find(id);
+  AttachedAgent* link = Find(id);
   if (link == nullptr || (link->ending && link->incarnation == 0)) return;
   StatusOr<AgentMessage> read = FromProto(message);
   Status refusal = read.status();
@@ -250,7 +183,6 @@ void GrpcFleetServer::Impl::OnControlMessage(LinkId id, const v1::AgentMessage& 
     refusal = absl::InvalidArgumentError("a link has one Hello, and this is the second");
   }
   if (!refusal.ok()) return End(id, refusal, refusal);
-  // A message that was on its way when the coordinator closed the link is still told.
   events_.OnMessage(id, *std::move(read));
   if (stopped_) return;
   link = Find(id);
@@ -260,11 +192,11 @@ void GrpcFleetServer::Impl::OnControlMessage(LinkId id, const v1::AgentMessage& 
 void GrpcFleetServer::Impl::OnControlEnd(LinkId id) {
   // In order, or broken: that is known when the stream is done.
   End(id, absl::OkStatus(), absl::OkStatus());
-  if (Link* link = Find(id)) link->ended_by_agent = true;
+  if (AttachedAgent* link = Find(id)) link->ended_by_agent = true;
 }
 
 void GrpcFleetServer::Impl::OnControlDone(LinkId id, bool cut) {
-  Link* link = Find(id);
+  AttachedAgent* link = Find(id);
   if (link == nullptr) return;
   link->control = nullptr;
   const Status broke = absl::UnavailableError("the control stream broke");
@@ -322,7 +254,7 @@ void GrpcFleetServer::Impl::OnUploadGone(std::uint64_t upload) {
 }
 
 void GrpcFleetServer::Impl::OnBatch(LinkId id, const v1::UploadMessage& message) {
-  Link* link = Find(id);
+  AttachedAgent* link = Find(id);
   if (link == nullptr) return;
   StatusOr<RecordBatch> read = message.has_batch()
                                    ? FromProto(message.batch())
@@ -349,12 +281,12 @@ void GrpcFleetServer::Impl::OnBatch(LinkId id, const v1::UploadMessage& message)
 }
 
 void GrpcFleetServer::Impl::OnRecordsEnd(LinkId id) {
-  Link* link = Find(id);
+  AttachedAgent* link = Find(id);
   if (link != nullptr && link->records) link->records->Finish(absl::OkStatus());
 }
 
 void GrpcFleetServer::Impl::OnRecordsDone(LinkId id, bool cut) {
-  Link* link = Find(id);
+  AttachedAgent* link = Find(id);
   if (link == nullptr) return;
   link->records = nullptr;
   const Status broke = absl::UnavailableError("the records stream broke");
@@ -363,7 +295,7 @@ void GrpcFleetServer::Impl::OnRecordsDone(LinkId id, bool cut) {
 }
 
 void GrpcFleetServer::Impl::Send(LinkId id, const CoordinatorMessage& message) {
-  Link* link = Find(id);
+  AttachedAgent* link = Find(id);
   if (link == nullptr || !link->control || link->ending) return;
   v1::CoordinatorMessage proto;
   ToProto(message, &proto);
@@ -375,7 +307,7 @@ void GrpcFleetServer::Impl::Send(LinkId id, const CoordinatorMessage& message) {
 }
 
 void GrpcFleetServer::Impl::Ack(LinkId id, std::uint64_t sequence) {
-  Link* link = Find(id);
+  AttachedAgent* link = Find(id);
   if (link == nullptr) return;
   std::erase_if(link->unacked, [sequence](std::uint64_t one) { return one <= sequence; });
   if (!link->records) return;
@@ -392,7 +324,7 @@ void GrpcFleetServer::Impl::Ack(LinkId id, std::uint64_t sequence) {
 }
 
 void GrpcFleetServer::Impl::Close(LinkId id) {
-  Link* link = Find(id);
+  AttachedAgent* link = Find(id);
   if (link == nullptr || link->ending) return;
   if (link->records) link->records->Finish(absl::OkStatus());
   End(id, absl::OkStatus(), absl::OkStatus());
@@ -401,7 +333,7 @@ void GrpcFleetServer::Impl::Close(LinkId id) {
 // The link ends for `reason`; the agent is answered with `answer` after what was sent to it. Once
 // both streams are gone OnClosed follows.
 void GrpcFleetServer::Impl::End(LinkId id, const Status& reason, const Status& answer) {
-  Link* link = Find(id);
+  AttachedAgent* link = Find(id);
   if (link == nullptr || link->ending) return;
   link->ending = true;
   link->reason = reason;
@@ -413,15 +345,15 @@ void GrpcFleetServer::Impl::End(LinkId id, const Status& reason, const Status& a
 }
 
 void GrpcFleetServer::Impl::CutStreams(LinkId id) {
-  Link* link = Find(id);
+  AttachedAgent* link = Find(id);
   if (link != nullptr && link->control) link->control->Cancel();
   if (link != nullptr && link->records) link->records->Cancel();
 }
 
 void GrpcFleetServer::Impl::CloseWhenDone(LinkId id) {
-  Link* link = Find(id);
+  AttachedAgent* link = Find(id);
   if (link == nullptr || !link->ending || link->control || link->records) return;
-  const Link last = std::move(*link);
+  const AttachedAgent last = std::move(*link);
   links_.erase(id);
   if (last.incarnation != 0) events_.OnClosed(id, last.reason);
 }

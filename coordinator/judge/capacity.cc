@@ -1,7 +1,9 @@
 #include "coordinator/judge/capacity.h"
 
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -54,6 +56,7 @@ std::vector<StepResult> DecidedSteps(const SweepHistory& history) {
     if (!loses_data) at->second = step;
   }
   std::vector<StepResult> steps;
+  steps.reserve(by_sessions.size());
   for (auto& [sessions, step] : by_sessions) steps.push_back(std::move(step));
   return steps;
 }

@@ -1,6 +1,7 @@
 #include "coordinator/judge/sweep_policy.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 

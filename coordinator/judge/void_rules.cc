@@ -1,7 +1,6 @@
 #include "coordinator/judge/void_rules.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 
 #include <fmt/format.h>

@@ -1,9 +1,9 @@
 #include "coordinator/planning/planner.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <numeric>
+
+#include <fmt/format.h>
 
 #include "common/base/limits.h"
 #include "common/plan/corpus_index.h"
@@ -88,16 +88,16 @@ FirstPrompt LongestFirstPrompt(const RunPlan& plan, const Corpus& corpus, std::u
 std::vector<std::string> DryPlan(const Scenario& scenario, const RunPlan& plan,
                                  const Corpus& corpus) {
   std::vector<std::string> lines;
-  lines.push_back(fmt::format("scenario  {}: {} at {}", scenario.name, plan.target.model,
-                              plan.target.url));
+  lines.push_back(
+      fmt::format("scenario  {}: {} at {}", scenario.name, plan.target.model, plan.target.url));
   std::string tiers;
   for (const TierPlan& tier : plan.tiers) {
     const auto n = std::count_if(corpus.sessions.begin(), corpus.sessions.end(),
                                  [&](const Session& s) { return s.tier == tier.tier; });
     std::uint64_t calls = 0;
     for (const Session& s : corpus.sessions) calls += s.tier == tier.tier ? s.calls.size() : 0;
-    tiers += fmt::format("{}{} ({} sessions, {} calls)", tiers.empty() ? "" : ", ", tier.name, n,
-                         calls);
+    tiers +=
+        fmt::format("{}{} ({} sessions, {} calls)", tiers.empty() ? "" : ", ", tier.name, n, calls);
   }
   lines.push_back("corpus    " + tiers);
   const std::uint32_t agents = scenario.fleet.size();

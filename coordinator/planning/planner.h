@@ -7,14 +7,14 @@
 
 #include "common/base/status.h"
 #include "common/plan/plan.h"
-#include "coordinator/run/run_machine.h"
+#include "coordinator/planning/run_settings.h"
 #include "coordinator/scenario/scenario.h"
 
 namespace plimsoll {
 
 struct RunIdentity {
   std::string run_id;
-  std::uint64_t nonce = 0;    // Salts this run's prompts.
+  std::uint64_t nonce = 0;  // Salts this run's prompts.
   std::string corpus_digest;
 };
 
@@ -25,8 +25,8 @@ StatusOr<RunPlan> MakeRunPlan(const Scenario& scenario, const Corpus& corpus,
 // The sweep as the run machine drives it.
 RunSettings MakeRunSettings(const Scenario& scenario);
 
-// The longest prompt with which a lane of the first step starts: preflight tries this one, so that a
-// context limit below the corpus's first prompts is found before the window is spent.
+// The longest prompt with which a lane of the first step starts: preflight tries this one, so that
+// a context limit below the corpus's first prompts is found before the window is spent.
 struct FirstPrompt {
   std::uint32_t session = 0;
   std::uint32_t call = 0;

@@ -4,6 +4,7 @@ namespace plimsoll {
 
 SweepHistory HistoryOf(const ReportModel& model) {
   SweepHistory history;
+  history.reserve(model.steps.size());
   for (const ReportedStep& step : model.steps) {
     history.push_back({.sessions = step.summary.plan.sessions,
                        .verdict = step.summary.verdict,

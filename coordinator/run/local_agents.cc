@@ -1,9 +1,9 @@
 #include "coordinator/run/local_agents.h"
 
+#include <utility>
+
 #include <fmt/format.h>
 #include <signal.h>
-
-#include <utility>
 
 namespace plimsoll {
 
@@ -19,8 +19,13 @@ LocalAgents::~LocalAgents() = default;
 Status LocalAgents::Start(std::uint32_t index) {
   children_.erase(index);  // Whatever is left of the old one is ended, without a word.
   ChildOptions options;
-  options.argv = {program_,      "--coordinator", coordinator_, "--name",
-                  fmt::format("local-{}.{}", index, ++started_), "--allow", allow_host_};
+  options.argv = {program_,
+                  "--coordinator",
+                  coordinator_,
+                  "--name",
+                  fmt::format("local-{}.{}", index, ++started_),
+                  "--allow",
+                  allow_host_};
   auto child = ChildProcess::Start(loop_, options, [this, index](const ChildExit& exit) {
     const std::string how = exit.signal != 0 ? fmt::format("was killed by signal {}", exit.signal)
                                              : fmt::format("exited with code {}", exit.code);
@@ -32,7 +37,8 @@ Status LocalAgents::Start(std::uint32_t index) {
 }
 
 void LocalAgents::EndAll() {
-  // They exit by themselves when their link closes; what has not by the time this object goes is killed.
+  // They exit by themselves when their link closes; what has not by the time this object goes is
+  // killed.
   on_exit = nullptr;
 }
 

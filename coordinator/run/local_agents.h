@@ -12,7 +12,8 @@ namespace plimsoll {
 
 class LocalAgents final : public AgentSpawner {
  public:
-  // `program` is plimsoll-agent; `coordinator` the address it dials; `allow_host` the target's host.
+  // `program` is plimsoll-agent; `coordinator` the address it dials; `allow_host` the target's
+  // host.
   LocalAgents(EventLoop& loop, std::string program, std::string coordinator,
               std::string allow_host);
   ~LocalAgents() override;

@@ -1,8 +1,8 @@
 #include "coordinator/run/preflight.h"
 
-#include <fmt/format.h>
-
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace plimsoll {
 

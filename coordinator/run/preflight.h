@@ -1,5 +1,6 @@
-// Preflight's one call: is there a gateway that streams chat completions of this model, with usage, for a
-// prompt as long as the first ones of the load? Its answer, in words, blocks the run or lets it begin.
+// Preflight's one call: is there a gateway that streams chat completions of this model, with usage,
+// for a prompt as long as the first ones of the load? Its answer, in words, blocks the run or lets
+// it begin.
 #pragma once
 
 #include <functional>

@@ -313,8 +313,8 @@ const char* Name(RunPhase phase) {
 }
 
 std::pair<MachineState, std::vector<MachineAction>> RunMachine::Next(const RunSettings& settings,
-                                                             MachineState state,
-                                                             const MachineEvent& event) {
+                                                                     MachineState state,
+                                                                     const MachineEvent& event) {
   Transition transition(settings, std::move(state));
   std::visit([&](const auto& e) { transition.On(e); }, event);
   return transition.Take();

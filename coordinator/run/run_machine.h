@@ -23,6 +23,7 @@
 #include "common/base/time.h"
 #include "common/plan/messages.h"
 #include "coordinator/judge/sweep_policy.h"
+#include "coordinator/planning/run_settings.h"
 
 namespace plimsoll {
 
@@ -49,16 +50,6 @@ enum class RunPhase : std::uint8_t {
   kDone,
 };
 const char* Name(RunPhase phase);
-
-struct RunSettings {
-  std::vector<std::uint32_t> sessions;  // Planned steps, rising.
-  std::optional<std::uint32_t> target;
-  StepPlan step;  // Durations of every step.
-  std::uint32_t agents = 1;
-  bool local_agents = false;  // A lost one is started again; else one is awaited.
-  Duration gather_limit = 60s;
-  Duration replace_limit = 60s;
-};
 
 namespace event {
 struct Begin {};
@@ -108,10 +99,10 @@ struct StoreFailed {
 };  // Nothing is judged on what cannot be kept.
 }  // namespace event
 using MachineEvent = std::variant<event::Begin, event::PreflightDone, event::FleetComplete,
-                              event::AgentFailedToStart, event::RunReadyBy, event::StepReadyBy,
-                              event::StepClosedBy, event::StepJudged, event::AgentLost,
-                              event::AgentReplaced, event::AgentFaulted, event::StoppedBy,
-                              event::DeadlinePassed, event::StopRequested, event::StoreFailed>;
+                                  event::AgentFailedToStart, event::RunReadyBy, event::StepReadyBy,
+                                  event::StepClosedBy, event::StepJudged, event::AgentLost,
+                                  event::AgentReplaced, event::AgentFaulted, event::StoppedBy,
+                                  event::DeadlinePassed, event::StopRequested, event::StoreFailed>;
 
 namespace action {
 struct RunPreflight {};
@@ -169,7 +160,8 @@ class RunMachine {
 
   // Events that the phase does not expect change nothing.
   static std::pair<MachineState, std::vector<MachineAction>> Next(const RunSettings& settings,
-                                                          MachineState state, const MachineEvent& event);
+                                                                  MachineState state,
+                                                                  const MachineEvent& event);
 
   std::vector<MachineAction> Apply(const MachineEvent& event);
   const MachineState& state() const { return state_; }

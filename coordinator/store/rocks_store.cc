@@ -1,5 +1,6 @@
 #include "coordinator/store/rocks_store.h"
 
+#include <cstdarg>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -7,6 +8,7 @@
 #include "coordinator/store/keys.h"
 #include "fmt/format.h"
 #include "rocksdb/db.h"
+#include "rocksdb/env.h"
 #include "rocksdb/options.h"
 #include "rocksdb/write_batch.h"
 
@@ -45,6 +47,14 @@ Status FromRocks(const rocksdb::Status& status, const std::string& folder, std::
   return absl::UnavailableError(fmt::format("store {}: {}: {}", folder, doing, detail));
 }
 
+// The library's own log file goes nowhere: when the disk is full, Debian's build ends the process
+// in an assertion as it logs just that.
+class NoLog : public rocksdb::Logger {
+ public:
+  using rocksdb::Logger::Logv;
+  void Logv(const char*, va_list) override {}
+};
+
 rocksdb::Options MakeOptions(StoreAccess access) {
   rocksdb::Options options;
   options.create_if_missing = access == StoreAccess::kReadWrite;
@@ -54,8 +64,7 @@ rocksdb::Options MakeOptions(StoreAccess access) {
   options.write_buffer_size = std::size_t{16} << 20;
   options.max_background_jobs = 2;
   options.max_open_files = 256;
-  options.keep_log_file_num = 2;
-  options.max_log_file_size = std::size_t{1} << 20;
+  options.info_log = std::make_shared<NoLog>();  // Shared with the database's threads.
   return options;
 }
 
@@ -69,6 +78,7 @@ class RocksStore : public Store {
       return absl::FailedPreconditionError(
           fmt::format("store {}: it is open for reading only", folder_));
     }
+    RETURN_IF_ERROR(broken_);
     rocksdb::WriteBatch batch;
     for (const Put& put : puts) {
       const rocksdb::Status added = batch.Put(ToSlice(put.key), ToSlice(put.value));
@@ -76,7 +86,10 @@ class RocksStore : public Store {
     }
     rocksdb::WriteOptions options;
     options.sync = durability == Durability::kSynced;
-    return FromRocks(db_->Write(options, &batch), folder_, "writing");
+    // The library tries to recover by itself in the background. A store that has lost a commit must
+    // not take a later one as if nothing had happened: the first error stands until it is reopened.
+    broken_ = FromRocks(db_->Write(options, &batch), folder_, "writing");
+    return broken_;
   }
 
   StatusOr<std::string> Get(std::string_view key) const override {
@@ -125,6 +138,7 @@ class RocksStore : public Store {
   std::unique_ptr<rocksdb::DB> db_;
   std::string folder_;
   StoreAccess access_;
+  Status broken_;  // Of the first write that failed.
 };
 
 // What stands at the path, before the library looks at it.

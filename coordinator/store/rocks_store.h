@@ -1,5 +1,5 @@
 // The Store on a RocksDB database in a folder. Whatever is wrong with the folder is a clear error
-// that names it; nothing aborts.
+// that names it; nothing aborts. After a failed write every later one fails with the same error.
 #pragma once
 
 #include <memory>

@@ -176,7 +176,7 @@ Status RunRepo::ScanBatches(
   return bad;
 }
 
-Status RunRepo::PutEvent(std::string_view run, const RunEvent& event) {
+Status RunRepo::PutEvent(std::string_view run, const RunLogLine& event) {
   RETURN_IF_ERROR(CheckRunId(run));
   if (event.at < WallTime{}) return absl::InvalidArgumentError("an event lies before 1970");
   keys::EventKey key{std::string(run),
@@ -190,9 +190,9 @@ Status RunRepo::PutEvent(std::string_view run, const RunEvent& event) {
   return store_.Commit({{keys::Encode(key), event.text}}, Durability::kLogged);
 }
 
-StatusOr<std::vector<RunEvent>> RunRepo::Events(std::string_view run) const {
+StatusOr<std::vector<RunLogLine>> RunRepo::Events(std::string_view run) const {
   RETURN_IF_ERROR(CheckRunId(run));
-  std::vector<RunEvent> events;
+  std::vector<RunLogLine> events;
   Status bad;
   RETURN_IF_ERROR(
       store_.Scan(keys::EventsOf(run), [&](std::string_view key, std::string_view value) {

@@ -14,10 +14,10 @@
 
 namespace plimsoll {
 
-struct RunEvent {
+struct RunLogLine {
   WallTime at{};
   std::string text;  // One line for people.
-  friend bool operator==(const RunEvent&, const RunEvent&) = default;
+  friend bool operator==(const RunLogLine&, const RunLogLine&) = default;
 };
 
 // Batches larger than this once decompressed are DataLoss: a batch has at most 512 records.
@@ -54,8 +54,8 @@ class RunRepo {
       const std::function<Status(const keys::BatchKey& key, std::string_view bytes)>& visit) const;
 
   // Appends an event; logged. Events of the same instant keep their order.
-  Status PutEvent(std::string_view run, const RunEvent& event);
-  StatusOr<std::vector<RunEvent>> Events(std::string_view run) const;
+  Status PutEvent(std::string_view run, const RunLogLine& event);
+  StatusOr<std::vector<RunLogLine>> Events(std::string_view run) const;
 
  private:
   Store& store_;

@@ -173,6 +173,9 @@ void ReadFault(Reader& r, const YAML::Node& node, const std::string& path, Fault
   if (from != "start" && from != "first_request") {
     r.Problem(node, path + ".from", "expected start or first_request");
   }
+  if (kind == "html" && rule->probability < 1) {
+    r.Problem(node, path + ".probability", "html answers every request of its time");
+  }
   rule->from_first_request = from == "first_request";
 }
 

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <set>
+#include <unordered_set>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "common/base/rng.h"
 
 namespace plimsoll {
 namespace {
@@ -154,8 +157,8 @@ std::string BrokenPromptRules(const Session& session) {
 
 std::uint64_t CacheHits(const Session& session) {
   const PromptIndex index(session);
-  // Spans of identities seen per key would be faster; a set is surely right.
-  std::set<BlockId> seen;
+  const auto hash = [](const BlockId& block) { return MixKey(block.key, block.id); };
+  std::unordered_set<BlockId, decltype(hash)> seen;
   std::uint64_t hits = 0;
   Prompt prompt;
   for (std::size_t i = 0; i < session.calls.size(); ++i) {

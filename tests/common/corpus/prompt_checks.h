@@ -21,7 +21,7 @@ struct BlockId {
 std::vector<BlockId> ExpandSpans(const Prompt& prompt);
 
 // Every broken rule of any call of the session, one line each; empty if all hold. Keeps the
-// expanded prompts of all calls: for sessions of up to some hundred thousand blocks.
+// expanded prompts of all calls, 16 bytes a block.
 std::string BrokenPromptRules(const Session& session);
 
 // Hits of an infinite prefix cache fed with the full blocks of all prompts in order.

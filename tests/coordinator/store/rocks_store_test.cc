@@ -1,14 +1,18 @@
 // What can be wrong with the folder: each a clear error that names it, none an abort.
 #include "coordinator/store/rocks_store.h"
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/base/rng.h"
 #include "coordinator/store/keys.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -129,6 +133,82 @@ TEST_F(RocksStoreTest, ADamagedManifestIsDataLoss) {
     file << "XXXXXXXX";
   }
   EXPECT_TRUE(absl::IsDataLoss(OpenError())) << Message(OpenError());
+}
+
+TEST_F(RocksStoreTest, RandomDamageEndsInAnErrorOrAStoreNeverInAnAbort) {
+  const std::string good = folder_.path() + "/good";
+  {
+    auto store = OpenRocksStore(good, StoreAccess::kReadWrite);
+    ASSERT_TRUE(store.ok());
+    for (int i = 0; i < 50; ++i) {
+      ASSERT_TRUE(
+          (*store)
+              ->Commit({{"k" + std::to_string(i), std::string(200, 'x')}}, Durability::kLogged)
+              .ok());
+    }
+  }
+  {
+    ASSERT_TRUE(OpenRocksStore(good, StoreAccess::kReadWrite).ok());
+  }  // Turns the log into a table.
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    Rng rng(seed);
+    fs::remove_all(Path());
+    fs::copy(good, Path());
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::directory_iterator(Path())) files.push_back(entry.path());
+    std::sort(files.begin(), files.end());
+    const fs::path& file = files[rng.Below(files.size())];
+    std::string bytes(fs::file_size(file), '\0');
+    std::ifstream(file, std::ios::binary)
+        .read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    for (int i = 0; i < 8 && !bytes.empty(); ++i) {
+      bytes[rng.Below(bytes.size())] = static_cast<char>(rng.Below(256));
+    }
+    if (rng.Chance(0.3)) bytes.resize(rng.Below(bytes.size() + 1));
+    std::ofstream(file, std::ios::binary | std::ios::trunc) << bytes;
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      const auto store = OpenRocksStore(Path(), StoreAccess::kReadWrite);
+      if (store.ok()) {
+        (void)(*store)->Scan("", [](std::string_view, std::string_view) { return true; });
+        (void)(*store)->Commit({{"new", ""}}, Durability::kSynced);
+      }
+      _exit(0);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status)) << "seed " << seed << ", file " << file;
+  }
+}
+
+// Fills a file system of 8 MB of its own; exit codes as the test below reads them.
+int FillTheDisk(const std::string& path) {
+  if (unshare(CLONE_NEWNS) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return 77;
+  if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return 77;
+  fs::create_directories(path);
+  if (mount("tmpfs", path.c_str(), "tmpfs", 0, "size=8m") != 0) return 77;
+  const auto store = OpenRocksStore(path, StoreAccess::kReadWrite);
+  if (!store.ok()) return 1;
+  Status status;
+  for (int i = 0; i < 64 && status.ok(); ++i) {
+    status = (*store)->Commit({{"k" + std::to_string(i), std::string(1 << 18, 'x')}},
+                              Durability::kLogged);
+  }
+  if (!absl::IsResourceExhausted(status)) return 2;
+  if ((*store)->Commit({{"later", ""}}, Durability::kSynced).ok()) return 3;
+  return MessageOf(status).find("the disk is full") == std::string_view::npos ? 4 : 0;
+}
+
+TEST_F(RocksStoreTest, AFullDiskIsResourceExhausted) {
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) _exit(FillTheDisk(Path()));
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "a file system cannot be mounted here";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST_F(RocksStoreTest, AWriteThatTheSystemRefusesIsAnErrorAndNotAnAbort) {

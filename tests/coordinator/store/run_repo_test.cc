@@ -311,7 +311,7 @@ TEST_F(RunRepoTest, EventsKeepTheirOrder) {
   std::vector<std::string> texts;
   const auto found = repo_.Events("a");
   ASSERT_TRUE(found.ok());
-  for (const RunEvent& event : *found) texts.push_back(event.text);
+  for (const RunLogLine& event : *found) texts.push_back(event.text);
   EXPECT_THAT(texts, ElementsAre("first", "second", "third"));
 }
 

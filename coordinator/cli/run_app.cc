@@ -1,0 +1,241 @@
+#include "coordinator/cli/run_app.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "common/base/real_clock.h"
+#include "common/base/rng.h"
+#include "common/base/url.h"
+#include "common/base/version.h"
+#include "common/chat/http_call_transport.h"
+#include "common/chat/target.h"
+#include "common/corpus/prompt.h"
+#include "common/http/curl_transport.h"
+#include "common/loop/event_loop.h"
+#include "common/loop/signals.h"
+#include "common/plan/lanes.h"
+#include "common/wire/corpus_codec.h"
+#include "coordinator/cli/corpus_files.h"
+#include "coordinator/cli/run_report.h"
+#include "coordinator/fleet/grpc_fleet_server.h"
+#include "coordinator/report/json_report.h"
+#include "coordinator/run/local_agents.h"
+#include "coordinator/run/preflight.h"
+#include "coordinator/run/run_driver.h"
+#include "coordinator/run/store_journal.h"
+#include "coordinator/store/rocks_store.h"
+
+namespace plimsoll {
+namespace {
+
+int Code(ExitCode code) {
+  return static_cast<int>(code);
+}
+
+int Fail(ExitCode code, const Status& status) {
+  std::fprintf(stderr, "plimsoll: %s\n", std::string(MessageOf(status)).c_str());
+  return Code(code);
+}
+
+// Links exist before the driver that hears of them, and the driver before the server that makes
+// them.
+class LateEvents final : public AgentLinkEvents {
+ public:
+  void Bind(AgentLinkEvents& events) { events_ = &events; }
+  void OnMessage(LinkId link, AgentMessage message) override {
+    events_->OnMessage(link, std::move(message));
+  }
+  void OnBatch(LinkId link, RecordBatch batch) override {
+    events_->OnBatch(link, std::move(batch));
+  }
+  void OnClosed(LinkId link, const Status& reason) override { events_->OnClosed(link, reason); }
+
+ private:
+  AgentLinkEvents* events_ = nullptr;
+};
+
+class RunApp {
+ public:
+  RunApp(LoadedScenario loaded, const RunFlags& flags, std::unique_ptr<Store> store)
+      : loaded_(std::move(loaded)),
+        flags_(flags),
+        store_(std::move(store)),
+        repo_(*store_),
+        http_(loop_) {}
+
+  int Run();
+
+ private:
+  Status SetUp();
+  Status StartLinks();
+  void StartPreflight(const RunPlan& plan, std::function<void(Status)> done);
+  void Say(const std::string& line);
+  void OnStep(const RunStep& step);
+  int Conclude();
+
+  LoadedScenario loaded_;
+  const RunFlags flags_;
+  std::unique_ptr<Store> store_;
+  RunRepo repo_;
+  RealClock clock_;
+  EventLoop loop_;
+  CurlTransport http_;
+  RunInfo info_;
+  RunPlan plan_;
+  LateEvents link_events_;
+  std::unique_ptr<GrpcFleetServer> links_;
+  std::unique_ptr<LocalAgents> local_;
+  std::unique_ptr<HttpCallTransport> target_;
+  std::unique_ptr<Preflight> preflight_;
+  std::unique_ptr<StoreJournal> journal_;
+  std::unique_ptr<RunDriver> driver_;
+  MonoTime begun_{};
+  std::optional<RunResult> result_;
+};
+
+std::string ProgramBeside(const char* name) {
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  return error ? std::string(name) : (self.parent_path() / name).string();
+}
+
+Status RunApp::SetUp() {
+  info_.id = MakeRunId(clock_.WallNow(), loaded_.scenario.name);
+  info_.name = loaded_.scenario.name;
+  info_.scenario_text = loaded_.text;
+  info_.scenario_digest = Sha256Hex(loaded_.text);
+  info_.seed = loaded_.scenario.seed;
+  // Another one for each run, so that nothing hits a cache that real traffic would miss.
+  info_.nonce = flags_.nonce.value_or(
+      MixKey(static_cast<std::uint64_t>(clock_.WallNow().time_since_epoch().count()),
+             static_cast<std::uint64_t>(getpid())));
+  info_.corpus_digest = loaded_.corpus_digest;
+  info_.started = clock_.WallNow();
+  info_.plimsoll_version = kVersion;
+  ASSIGN_OR_RETURN(plan_, MakeRunPlan(loaded_.scenario, *loaded_.corpus,
+                                      {.run_id = info_.id,
+                                       .nonce = info_.nonce,
+                                       .corpus_digest = loaded_.corpus_digest}));
+  ASSIGN_OR_RETURN(HttpCallOptions secrets, ReadTargetSecrets(plan_.target));
+  target_ = std::make_unique<HttpCallTransport>(http_, loop_, plan_.target, std::move(secrets));
+  RETURN_IF_ERROR(repo_.PutRun(info_));
+  return StartLinks();
+}
+
+Status RunApp::StartLinks() {
+  const FleetSpec& fleet = loaded_.scenario.fleet;
+  ASSIGN_OR_RETURN(links_, GrpcFleetServer::Listen({.listen = fleet.listen}, loop_, link_events_));
+  if (fleet.local > 0) {
+    local_ = std::make_unique<LocalAgents>(loop_, ProgramBeside("plimsoll-agent"),
+                                           links_->address(), HostOfUrl(plan_.target.url));
+  } else {
+    Say(fmt::format("waiting for {} agents: plimsoll-agent --coordinator {} --allow {}",
+                    fleet.agents, links_->address(), HostOfUrl(plan_.target.url)));
+  }
+  journal_ = std::make_unique<StoreJournal>(repo_, info_.id);
+  driver_ = std::make_unique<RunDriver>(
+      RunSpec{.plan = plan_,
+              .settings = MakeRunSettings(loaded_.scenario),
+              .bar = loaded_.scenario.bar,
+              .corpus = loaded_.corpus,
+              .corpus_bytes = loaded_.corpus_bytes,
+              .build = kVersion},
+      RunDeps{
+          .scheduler = loop_,
+          .links = *links_,
+          .journal = *journal_,
+          .spawner = local_.get(),
+          .preflight =
+              [this](std::function<void(Status)> done) { StartPreflight(plan_, std::move(done)); },
+          .say = [this](const std::string& line) { Say(line); },
+          .step_judged = [this](const RunStep& step) { OnStep(step); },
+          .finished =
+              [this](RunResult result) {
+                result_ = std::move(result);
+                loop_.Stop();
+              }});
+  link_events_.Bind(driver_->link_events());
+  return absl::OkStatus();
+}
+
+void RunApp::StartPreflight(const RunPlan& plan, std::function<void(Status)> done) {
+  const FirstPrompt first =
+      LongestFirstPrompt(plan, *loaded_.corpus, loaded_.scenario.sweep.sessions.front());
+  const std::uint64_t key = MixKey(plan.nonce, HashBytes("preflight"));
+  Prompt prompt;
+  // Salted apart from every lane, so that it warms no cache for them.
+  PromptIndex(loaded_.corpus->sessions[first.session])
+      .Build(first.call, {.play = key, .run = key}, &prompt);
+  preflight_ =
+      std::make_unique<Preflight>(*target_, std::move(prompt), key, loop_.Now(), std::move(done));
+}
+
+void RunApp::Say(const std::string& line) {
+  const double s = ToSeconds(loop_.Now() - begun_);
+  std::fprintf(stderr, "%6.1f s  %s\n", begun_ == MonoTime{} ? 0.0 : s, line.c_str());
+  // The log of a run is a help, not a result: a store that fails says so on the next batch.
+  (void)repo_.PutEvent(info_.id, {.at = clock_.WallNow(), .text = line});
+}
+
+void RunApp::OnStep(const RunStep& step) {
+  Say(StepLine(step.summary));
+}
+
+int RunApp::Run() {
+  begun_ = loop_.Now();
+  if (const Status status = SetUp(); !status.ok()) return Fail(ExitCode::kCouldNotRun, status);
+  Say(fmt::format("run {} (seed {}, nonce {})", info_.id, info_.seed, info_.nonce));
+  Signals signals(loop_, [this](int count, int) {
+    // The third leaves at once: children die with this process.
+    if (count >= 3) std::_Exit(Code(ExitCode::kStopped));
+    driver_->RequestStop(count);
+  });
+  driver_->Start();
+  loop_.Run();
+  return Conclude();
+}
+
+int RunApp::Conclude() {
+  if (!result_.has_value()) return Code(ExitCode::kInternal);
+  info_.ended = clock_.WallNow();
+  info_.exit_code = Code(result_->code);
+  info_.message = result_->reason;
+  info_.state = result_->code == ExitCode::kStopped       ? RunState::kStopped
+                : result_->code == ExitCode::kCouldNotRun ? RunState::kFailed
+                                                          : RunState::kFinished;
+  std::vector<StepRow> rows;
+  for (const RunStep& step : result_->steps) {
+    rows.push_back({.summary = step.summary, .notes = {}});
+    if (!step.note.empty()) rows.back().notes.push_back(step.note);
+  }
+  ReportModel model = ModelOf(info_, loaded_.scenario, std::move(rows), loaded_.corpus_label);
+  model.files_written.push_back(flags_.store + " (plimsoll runs show " + info_.id + ")");
+  if (!flags_.json.empty()) model.files_written.push_back(flags_.json);
+  if (!model.steps.empty()) info_.capacity = model.capacity;
+  const Status kept = repo_.PutRun(info_);
+  if (!flags_.json.empty()) {
+    const Status written = WriteFileWhole(flags_.json, JsonReport(model));
+    if (!written.ok()) return Fail(ExitCode::kInternal, written);
+  }
+  std::fputs(EndText(info_, model).c_str(), stdout);
+  std::fflush(stdout);
+  if (!kept.ok()) return Fail(ExitCode::kCouldNotRun, kept);
+  return Code(result_->code);
+}
+
+}  // namespace
+
+int RunScenario(LoadedScenario loaded, const RunFlags& flags) {
+  auto store = OpenRocksStore(flags.store, StoreAccess::kReadWrite);
+  if (!store.ok()) return Fail(ExitCode::kCouldNotRun, store.status());
+  return RunApp(std::move(loaded), flags, *std::move(store)).Run();
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,21 @@
+// Composition root of `plimsoll run`: the only place where the coordinator's concrete types meet.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "coordinator/cli/scenario_files.h"
+
+namespace plimsoll {
+
+struct RunFlags {
+  std::string store = "plimsoll-store";
+  std::string json;                    // Empty: no JSON report.
+  std::optional<std::uint64_t> nonce;  // Absent: drawn.
+};
+
+// Runs to the end, prints the report, returns the process's exit code.
+int RunScenario(LoadedScenario loaded, const RunFlags& flags);
+
+}  // namespace plimsoll

@@ -1,0 +1,77 @@
+#include "coordinator/cli/run_command.h"
+
+#include <cstdio>
+#include <optional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "coordinator/cli/run_app.h"
+#include "coordinator/cli/scenario_files.h"
+
+namespace plimsoll {
+namespace {
+
+constexpr int kUsage = static_cast<int>(ExitCode::kUsage);
+
+int Fail(const Status& status) {
+  std::fprintf(stderr, "plimsoll: %s\n", std::string(MessageOf(status)).c_str());
+  return status.code() == absl::StatusCode::kInternal ? static_cast<int>(ExitCode::kInternal)
+                                                      : kUsage;
+}
+
+// An exit code when the command line alone decides.
+std::optional<int> Parse(CLI::App& app, int argc, const char* const* argv) {
+  std::vector<std::string> words;
+  for (int i = argc - 1; i >= 0; --i) words.emplace_back(argv[i]);
+  try {
+    app.parse(words);
+  } catch (const CLI::ParseError& e) {
+    if (e.get_exit_code() == 0) return app.exit(e);
+    std::fprintf(stderr, "plimsoll: %s (see plimsoll %s --help)\n", e.what(),
+                 app.get_name().c_str());
+    return kUsage;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+int CheckMain(int argc, const char* const* argv) {
+  CLI::App app("Reads a scenario and its corpus, and prints the dry plan. Sends nothing.", "check");
+  std::string path;
+  app.add_option("SCENARIO", path, "The scenario's YAML file")->required();
+  if (const auto code = Parse(app, argc, argv)) return *code;
+  auto loaded = LoadScenario(path);
+  if (!loaded.ok()) return Fail(loaded.status());
+  auto plan = MakeRunPlan(loaded->scenario, *loaded->corpus,
+                          {.run_id = "check", .corpus_digest = loaded->corpus_digest});
+  if (!plan.ok()) return Fail(plan.status());
+  for (const std::string& line : DryPlan(loaded->scenario, *plan, *loaded->corpus)) {
+    std::printf("%s\n", line.c_str());
+  }
+  return 0;
+}
+
+int RunMain(int argc, const char* const* argv) {
+  CLI::App app(
+      "Runs a scenario: preflight, then steps of rising sessions until one misses the bar.\n"
+      "Ctrl-C drains, once more aborts; a report is always written.",
+      "run");
+  RunFlags flags;
+  std::string path;
+  app.add_option("SCENARIO", path, "The scenario's YAML file")->required();
+  app.add_option("--store", flags.store, "Folder that keeps runs (./plimsoll-store)");
+  app.add_option("--json", flags.json, "Write the report as JSON to this file, too");
+  app.add_option("--nonce", flags.nonce, "Salt of the prompts, to repeat a run to the byte");
+  app.footer(
+      "Exit codes: 0 target held, 1 missed, 2 too close, 3 no data, 4 could not run, 5 stopped,\n"
+      "64 usage or scenario error, 70 internal error.");
+  if (const auto code = Parse(app, argc, argv)) return *code;
+  auto loaded = LoadScenario(path);
+  if (!loaded.ok()) return Fail(loaded.status());
+  return RunScenario(*std::move(loaded), flags);
+}
+
+}  // namespace plimsoll

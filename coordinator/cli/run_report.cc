@@ -1,0 +1,63 @@
+#include "coordinator/cli/run_report.h"
+
+#include <ctime>
+#include <utility>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "coordinator/report/text_report.h"
+
+namespace plimsoll {
+
+std::string WallText(WallTime at) {
+  const std::time_t seconds =
+      std::chrono::duration_cast<std::chrono::seconds>(at.time_since_epoch()).count();
+  return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(seconds));
+}
+
+ReportModel ModelOf(const RunInfo& info, const Scenario& scenario, std::vector<StepRow> steps,
+                    std::string corpus_label) {
+  ReportModel model;
+  model.run_name = info.name;
+  model.run_id = info.id;
+  model.started_at = WallText(info.started);
+  model.target_url = scenario.target.url;
+  model.model = scenario.target.model;
+  model.corpus = std::move(corpus_label);
+  model.target = scenario.sweep.target;
+  model.bar = scenario.bar;
+  for (StepRow& row : steps) {
+    model.steps.push_back({.summary = std::move(row.summary), .notes = std::move(row.notes)});
+  }
+  model.stopped_because = info.message;
+  Conclude(model);
+  return model;
+}
+
+std::string EndText(const RunInfo& info, const ReportModel& model) {
+  // Without a step there is no verdict to print: only why, and what it means.
+  if (model.steps.empty()) {
+    return fmt::format("{}: {}\n", info.state == RunState::kStopped ? "STOPPED" : "COULD NOT RUN",
+                       info.message.empty() ? "no step was run" : info.message);
+  }
+  std::string text;
+  if (info.state == RunState::kStopped || info.state == RunState::kFailed) {
+    text = fmt::format("{}: {}; what was measured until then:\n\n",
+                       info.state == RunState::kStopped ? "STOPPED" : "BROKE OFF", info.message);
+  }
+  return text + TextReport(model);
+}
+
+std::string StepLine(const StepSummary& step) {
+  std::string why;
+  for (const std::string& reason : step.verdict.reasons) {
+    if (!why.empty()) why += "; ";
+    why += reason;
+  }
+  return fmt::format("  {} sessions: {}{}{}", step.plan.sessions,
+                     step.verdict.is_void ? "no data" : Name(step.verdict.verdict),
+                     why.empty() ? "" : ": ", why);
+}
+
+}  // namespace plimsoll

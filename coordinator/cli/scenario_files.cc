@@ -1,0 +1,68 @@
+#include "coordinator/cli/scenario_files.h"
+
+#include <ctime>
+#include <filesystem>
+#include <utility>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "common/base/limits.h"
+#include "common/corpus/synth.h"
+#include "common/wire/corpus_codec.h"
+#include "coordinator/cli/corpus_files.h"
+#include "coordinator/scenario/scenario_reader.h"
+
+namespace plimsoll {
+namespace {
+
+constexpr std::size_t kScenarioBytesMax = std::size_t{1} << 20;
+
+Status LoadCorpus(LoadedScenario* loaded) {
+  const CorpusSource& source = loaded->scenario.corpus;
+  if (!source.file.empty()) {
+    ASSIGN_OR_RETURN(loaded->corpus_bytes, ReadWholeFile(source.file, limits::kCorpusBytesMax));
+    auto corpus = DecodeCorpus(loaded->corpus_bytes);
+    if (!corpus.ok()) return Annotate(corpus.status(), source.file);
+    loaded->corpus_label =
+        fmt::format("{}, {} sessions", std::filesystem::path(source.file).filename().string(),
+                    corpus->sessions.size());
+    loaded->corpus = std::make_shared<const Corpus>(*std::move(corpus));
+  } else {
+    Corpus corpus = SynthCorpus(
+        {.seed = source.seed, .heavy = source.heavy, .light = source.light, .scale = source.scale});
+    loaded->corpus_label = fmt::format("synthetic {} (seed {}), {} sessions", source.synthetic,
+                                       source.seed, corpus.sessions.size());
+    loaded->corpus_bytes = EncodeCorpus(corpus);
+    loaded->corpus = std::make_shared<const Corpus>(std::move(corpus));
+  }
+  loaded->corpus_digest = Sha256Hex(loaded->corpus_bytes);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+StatusOr<LoadedScenario> LoadScenario(const std::string& path) {
+  LoadedScenario loaded;
+  ASSIGN_OR_RETURN(loaded.text, ReadWholeFile(path, kScenarioBytesMax));
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  ASSIGN_OR_RETURN(loaded.scenario, ParseScenario(loaded.text, path, folder));
+  RETURN_IF_ERROR(LoadCorpus(&loaded));
+  return loaded;
+}
+
+std::string MakeRunId(WallTime now, const std::string& name) {
+  const std::time_t seconds =
+      std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count();
+  std::string id = fmt::format("{:%Y%m%d-%H%M%S}", fmt::gmtime(seconds));
+  id += '-';
+  for (const char c : name) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '.' || c == '_' || c == '-';
+    id += plain ? c : '-';
+    if (id.size() == 64) break;
+  }
+  return id;
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,51 @@
+// plimsoll: finds how much load an LLM deployment can carry.
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include "common/base/version.h"
+#include "common/loop/logging.h"
+#include "coordinator/cli/corpus_command.h"
+#include "coordinator/cli/run_command.h"
+#include "coordinator/cli/runs_command.h"
+
+namespace {
+
+constexpr char kHelp[] =
+    "plimsoll: finds how many agent sessions an LLM deployment holds at a bar agreed in advance.\n"
+    "\n"
+    "  plimsoll check SCENARIO          read a scenario, print the dry plan; sends nothing\n"
+    "  plimsoll run SCENARIO            run it: preflight, sweep, verdict, capacity\n"
+    "      [--store DIR] [--json FILE] [--nonce N]\n"
+    "  plimsoll runs list               runs that the store keeps\n"
+    "  plimsoll runs show ID            the report of one, and its log\n"
+    "  plimsoll corpus import PATH... --out FILE    recorded sessions to a corpus file\n"
+    "  plimsoll corpus show FILE [--tsv|--json]     what is in it\n"
+    "  plimsoll corpus synth --out FILE             a corpus from published statistics\n"
+    "\n"
+    "Each command has --help. Agents: plimsoll-agent --help. Rehearsals: plimsoll-gateway --help.\n"
+    "Exit codes: 0 target held, 1 missed, 2 too close, 3 no data, 4 could not run, 5 stopped,\n"
+    "64 usage or scenario error, 70 internal error.\n";
+
+constexpr int kUsage = 64;
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  plimsoll::SetUpLogging("plimsoll");
+  const std::string command = argc > 1 ? argv[1] : "";
+  if (command == "check") return plimsoll::CheckMain(argc - 2, argv + 2);
+  if (command == "run") return plimsoll::RunMain(argc - 2, argv + 2);
+  if (command == "runs") return plimsoll::RunsMain(argc - 2, argv + 2);
+  if (command == "corpus") return plimsoll::CorpusMain(argc - 2, argv + 2);
+  if (command == "--version") {
+    std::printf("plimsoll %s\n", plimsoll::kVersion);
+    return 0;
+  }
+  const bool asked = command == "--help" || command == "-h" || command == "help";
+  std::fputs(kHelp, asked ? stdout : stderr);
+  if (!asked && !command.empty()) {
+    std::fprintf(stderr, "\nplimsoll: unknown command '%s'\n", command.c_str());
+  }
+  return asked ? 0 : kUsage;
+}

@@ -1,0 +1,184 @@
+// Seeded random values of what travels, each within the ranges that the reader accepts.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "common/base/limits.h"
+#include "common/base/rng.h"
+#include "common/plan/messages.h"
+#include "common/wire/wire_limits.h"
+
+namespace plimsoll::test {
+
+// Small and large alike: the magnitude is drawn first. At most `max`.
+inline std::uint64_t AnyUpTo(Rng* rng, std::uint64_t max) {
+  const std::uint64_t bits = rng->Below(65);
+  const std::uint64_t value = bits == 0 ? 0 : rng->Next() >> (64 - bits);
+  return value <= max ? value : value % (max + 1);
+}
+inline std::uint32_t Any32(Rng* rng, std::uint64_t max = 0xFFFFFFFFu) {
+  return static_cast<std::uint32_t>(AnyUpTo(rng, max));
+}
+inline std::int64_t AnySpanNs(Rng* rng) {
+  return static_cast<std::int64_t>(
+      AnyUpTo(rng, static_cast<std::uint64_t>(Duration(wire::kSpanMax).count())));
+}
+inline std::int64_t AnyOffsetNs(Rng* rng) {
+  return rng->Chance(0.5) ? AnySpanNs(rng) : -AnySpanNs(rng);
+}
+inline std::string AnyDigest(Rng* rng) {
+  std::string digest;
+  for (int i = 0; i < 64; ++i) digest += "0123456789abcdef"[rng->Below(16)];
+  return digest;
+}
+inline std::string AnyName(Rng* rng, std::uint64_t bytes_max = wire::kNameBytesMax) {
+  std::string name(1 + AnyUpTo(rng, bytes_max - 1), ' ');
+  for (char& c : name) c = static_cast<char>(' ' + rng->Below(95));
+  return name;
+}
+inline std::uint32_t AnyBlock(Rng* rng) {
+  if (rng->Chance(0.2)) return rng->Chance(0.5) ? kWarmUpBlock : kCoolDownBlock;
+  return Any32(rng, limits::kBlocksMax - 1);
+}
+
+inline CallRecord AnyRecord(Rng* rng) {
+  CallRecord r;
+  r.step = Any32(rng, limits::kStepsMax - 1);
+  r.lane = Any32(rng, limits::kLanesMax - 1);
+  r.play = Any32(rng);
+  r.session = Any32(rng);
+  r.call = Any32(rng, limits::kCallsPerSessionMax - 1);
+  r.stream = static_cast<std::uint16_t>(Any32(rng, 0xFFFF));
+  r.attempt = static_cast<std::uint8_t>(1 + rng->Below(255));
+  r.tier = static_cast<std::uint8_t>(rng->Below(limits::kTiersMax));
+  r.block = AnyBlock(rng);
+  r.released = AnyOffsetNs(rng);
+  r.first_released = r.released - AnySpanNs(rng);
+  const std::int64_t duration = AnySpanNs(rng);
+  r.end = r.released + duration;
+  const auto stamp = [&] {
+    if (rng->Chance(0.3)) return kAbsentNanos;
+    const auto after = AnyUpTo(rng, static_cast<std::uint64_t>(duration));
+    return r.released + static_cast<std::int64_t>(after);
+  };
+  r.sent = stamp();
+  r.upload_done = stamp();
+  r.headers = stamp();
+  r.first_chunk = stamp();
+  r.first_token = stamp();
+  if (r.first_token != kAbsentNanos) {
+    const auto left = static_cast<std::uint64_t>(r.end - r.first_token);
+    r.last_token = r.first_token + static_cast<std::int64_t>(AnyUpTo(rng, left));
+  }
+  const auto tokens = [&] { return rng->Chance(0.2) ? kAbsentTokens : Any32(rng); };
+  r.tokens_in = tokens();
+  r.tokens_cached = tokens();
+  r.tokens_out = tokens();
+  r.tokens_first_chunk = tokens();
+  r.chunks = Any32(rng);
+  r.tokens_planned = Any32(rng);
+  r.http_status = static_cast<std::uint16_t>(rng->Chance(0.3) ? 0 : 100 + rng->Below(900));
+  r.outcome = static_cast<Outcome>(1 + rng->Below(kOutcomes - 1));
+  r.flags = static_cast<std::uint8_t>(rng->Below(16));
+  r.resends = static_cast<std::uint8_t>(rng->Below(256));
+  return r;
+}
+
+inline RecordBatch AnyBatch(Rng* rng) {
+  RecordBatch batch;
+  batch.agent_slot = Any32(rng, limits::kAgentsMax - 1);
+  batch.incarnation = 1 + AnyUpTo(rng, ~std::uint64_t{1});
+  batch.sequence = 1 + AnyUpTo(rng, ~std::uint64_t{1});
+  batch.records.resize(AnyUpTo(rng, limits::kBatchRecordsMax));
+  for (CallRecord& record : batch.records) record = AnyRecord(rng);
+  return batch;
+}
+
+inline StepTally AnyTally(Rng* rng) {
+  StepTally tally;
+  tally.step = Any32(rng, limits::kStepsMax - 1);
+  tally.attempts_released = rng->Next();
+  for (std::size_t i = 1; i < kOutcomes; ++i) tally.outcomes[i] = AnyUpTo(rng, ~std::uint64_t{0});
+  tally.start_error_ns = AnyOffsetNs(rng);
+  tally.lateness_max_ns = AnySpanNs(rng);
+  tally.lateness_p99_ns = AnySpanNs(rng);
+  tally.loop_lag_max_ns = AnySpanNs(rng);
+  tally.cpu_share_max = rng->Uniform() * 2;
+  tally.records_lost = AnyUpTo(rng, ~std::uint64_t{0});
+  const std::size_t lanes = rng->Below(6);
+  for (std::size_t i = 0; i < lanes; ++i) {
+    LaneTally lane;
+    lane.lane = static_cast<std::uint32_t>(i * 700 + rng->Below(700) % 590);
+    lane.tier = static_cast<std::uint8_t>(rng->Below(limits::kTiersMax));
+    for (std::int64_t& ns : lane.state_ns) ns = AnySpanNs(rng);
+    lane.plays.resize(rng->Below(5));
+    for (PlayTally& play : lane.plays) {
+      play.play = Any32(rng);
+      play.calls_total = Any32(rng);
+      play.calls_skipped = Any32(rng);
+      play.calls_before = Any32(rng);
+      play.calls_released = Any32(rng);
+      play.calls_remaining = Any32(rng);
+      play.failed = rng->Chance(0.5);
+      if (!play.failed) continue;
+      play.failed_block = AnyBlock(rng);
+      play.failed_at_ns = AnyOffsetNs(rng);
+      play.next_play_at_ns = AnyOffsetNs(rng);
+    }
+    tally.lanes.push_back(std::move(lane));
+  }
+  return tally;
+}
+
+inline RunPlan AnyRunPlan(Rng* rng) {
+  const auto positive = [&] { return Duration(1 + AnySpanNs(rng) / 2); };
+  RunPlan plan;
+  plan.run_id = AnyName(rng);
+  plan.seed = rng->Next();
+  plan.nonce = rng->Next();
+  plan.corpus_digest = AnyDigest(rng);
+  plan.tiers.resize(1 + rng->Below(limits::kTiersMax));
+  for (TierPlan& tier : plan.tiers) {
+    tier = {.name = AnyName(rng),
+            .tier = static_cast<Tier>(1 + rng->Below(3)),
+            .share = 1 + Any32(rng, 0xFFFFFFFEu)};
+  }
+  plan.think_time = rng->Chance(0.5) ? ThinkTime::kRecorded : ThinkTime::kNone;
+  plan.think_time_cap = Duration(AnySpanNs(rng));
+  plan.output_divisor = 1 + Any32(rng, 0xFFFFFFFEu);
+  plan.isolate_prefixes = rng->Chance(0.5);
+  plan.failure.attempts_max = static_cast<std::uint32_t>(1 + rng->Below(255));
+  plan.failure.back_off_max = positive();
+  plan.failure.back_off_min = std::min(plan.failure.back_off_max, positive());
+  TargetPlan& target = plan.target;
+  target.url = "https://" + AnyName(rng) + "x";
+  target.model = AnyName(rng);
+  target.bearer_env = rng->Chance(0.5) ? "" : AnyName(rng);
+  target.ca_file = rng->Chance(0.5) ? "" : "/\xff/" + AnyName(rng);  // Paths are any bytes.
+  for (std::uint64_t i = rng->Below(wire::kHeadersMax + 1); i > 0; --i) {
+    target.headers.emplace_back(AnyName(rng), rng->Chance(0.2) ? "" : "\xe9" + AnyName(rng));
+  }
+  target.affinity_play_header = rng->Chance(0.5) ? "" : AnyName(rng);
+  target.affinity_parent_header = rng->Chance(0.5) ? "" : AnyName(rng);
+  target.max_tokens = 1 + Any32(rng, 0xFFFFFFFEu);
+  target.min_tokens_accepted = rng->Chance(0.5);
+  target.connect_timeout = positive();
+  target.idle_timeout = positive();
+  target.call_deadline = positive();
+  return plan;
+}
+
+inline StepPlan AnyStepPlan(Rng* rng) {
+  StepPlan step;
+  step.step = Any32(rng, limits::kStepsMax - 1);
+  step.sessions = static_cast<std::uint32_t>(1 + rng->Below(limits::kLanesMax));
+  step.block = Duration(1 + AnySpanNs(rng) / limits::kBlocksMax / 2);
+  step.measure = step.block * static_cast<std::int64_t>(1 + rng->Below(limits::kBlocksMax));
+  step.warm_up = Duration(AnySpanNs(rng));
+  step.drain_limit = Duration(AnySpanNs(rng));
+  step.prime_limit = Duration(AnySpanNs(rng));
+  return step;
+}
+
+}  // namespace plimsoll::test

@@ -78,7 +78,9 @@ class EventLoop::Impl {
   struct Key {
     MonoTime due;
     std::uint64_t id;
-    friend auto operator<=>(const Key&, const Key&) = default;
+    bool operator<(const Key& other) const {
+      return due != other.due ? due < other.due : id < other.id;
+    }
   };
 
   RealClock clock;

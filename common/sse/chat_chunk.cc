@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 #include <vector>
 
 #include <simdjson.h>
@@ -27,19 +26,17 @@ std::uint32_t Count(od::value value) {
 template <typename Visit>
 bool ForFields(od::object object, Visit visit) {
   for (auto entry : object) {
-    od::field field;
+    if (entry.error() != SUCCESS) return false;
+    od::field field = entry.value_unsafe();
     std::string_view key;
-    if (std::move(entry).get(field) != SUCCESS || field.unescaped_key().get(key) != SUCCESS)
-      return false;
-    if (!visit(key, field.value())) return false;
+    if (field.unescaped_key().get(key) != SUCCESS || !visit(key, field.value())) return false;
   }
   return true;
 }
 template <typename Visit>
 bool ForElements(od::array array, Visit visit) {
   for (auto entry : array) {
-    od::value value;
-    if (std::move(entry).get(value) != SUCCESS || !visit(value)) return false;
+    if (entry.error() != SUCCESS || !visit(entry.value_unsafe())) return false;
   }
   return true;
 }

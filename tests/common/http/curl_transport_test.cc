@@ -1,126 +1,20 @@
 #include "common/http/curl_transport.h"
 
-#include <algorithm>
 #include <atomic>
-#include <cstring>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
-#include "common/base/real_clock.h"
-#include "tests/common/http/raw_server.h"
+#include "tests/common/http/curl_fixture.h"
 
 namespace plimsoll {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-constexpr std::string_view kAnswer =
-    "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX-Odd-Case:  v \r\n\r\nhello";
-
-class Letters : public BodySource {
- public:
-  explicit Letters(std::uint64_t size) : size_(size) {}
-  std::uint64_t size() const override { return size_; }
-  std::size_t Read(char* to, std::size_t capacity) override {
-    const std::size_t n = std::min<std::uint64_t>(capacity, size_ - at_);
-    for (std::size_t i = 0; i < n; ++i) to[i] = static_cast<char>('a' + (at_ + i) % 26);
-    at_ += n;
-    return n;
-  }
-
- private:
-  std::uint64_t size_;
-  std::uint64_t at_ = 0;
-};
-
-class Recorder : public TransferObserver {
- public:
-  void OnSent(MonoTime at) override { Note("sent", &sent, at); }
-  void OnUploadDone(MonoTime at) override { Note("uploaded", &uploaded, at); }
-  void OnHeader(std::string_view name, std::string_view value) override {
-    headers += std::string(name) + "=" + std::string(value) + ";";
-  }
-  void OnHeaders(std::uint16_t s, MonoTime at) override {
-    status = s;
-    Note("headers", &headers_at, at);
-    if (on_headers) on_headers();
-  }
-  void OnBody(std::string_view bytes, MonoTime) override {
-    if (body.empty()) log += "body ";
-    body += bytes;
-    if (on_body) on_body();
-  }
-  void OnEnd(const TransferEnd& e) override {
-    log += "end";
-    end = e;
-    ended = true;
-    if (on_end) on_end();
-  }
-  void Note(const char* what, MonoTime* stamp, MonoTime at) {
-    log += std::string(what) + " ";
-    *stamp = at;
-  }
-
-  MonoTime sent{}, uploaded{}, headers_at{};
-  std::uint16_t status = 0;
-  std::string headers, body, log;
-  TransferEnd end;
-  bool ended = false;
-  std::function<void()> on_headers, on_body, on_end;
-};
-
-class CurlTransportTest : public testing::Test {
- protected:
-  static HttpRequest Post(const std::string& url, std::uint64_t bytes = 10) {
-    HttpRequest request;
-    request.method = "POST";
-    request.url = url;
-    request.headers = {{"Content-Type", "application/json"}};
-    request.body = std::make_unique<Letters>(bytes);
-    return request;
-  }
-  static HttpRequest Get(const std::string& url) {
-    HttpRequest request;
-    request.url = url;
-    return request;
-  }
-  // Runs until `done`; fails after 30 s.
-  void RunUntil(std::function<bool()> done) {
-    const MonoTime limit = loop_.Now() + 30s;
-    std::function<void()> look = [&] {
-      if (done() || loop_.Now() > limit) return loop_.Stop();
-      look_ = loop_.After(1ms, look);
-    };
-    look();
-    loop_.Run();
-    EXPECT_TRUE(done());
-  }
-  void RunFor(Duration d) {
-    const Timer stop = loop_.After(d, [&] { loop_.Stop(); });
-    loop_.Run();
-  }
-  // One transfer, to its end.
-  Recorder& Do(HttpRequest request) {
-    recorder_ = std::make_unique<Recorder>();
-    transfer_ = transport_.Start(std::move(request), *recorder_);
-    EXPECT_EQ(recorder_->log, "");  // Never from inside Start().
-    RunUntil([this] { return recorder_->ended; });
-    return *recorder_;
-  }
-
-  EventLoop loop_;
-  Timer look_;
-  CurlTransport transport_{loop_};
-  std::unique_ptr<Recorder> recorder_;
-  std::unique_ptr<HttpTransport::Transfer> transfer_;
-};
 
 TEST_F(CurlTransportTest, PostsABodyAndStampsInOrder) {
   std::string head, body;
@@ -205,125 +99,6 @@ TEST_F(CurlTransportTest, ASplitAnswerArrivesAsItComes) {
   Recorder& r = Do(Post(server.url()));
   EXPECT_EQ(r.body, "hello");
   EXPECT_EQ(r.end.result, TransferResult::kOk);
-}
-
-TEST_F(CurlTransportTest, FailuresHaveTheirKinds) {
-  struct Case {
-    const char* what;
-    TransferResult want;
-    std::function<void(RawConnection&)> script;
-  };
-  const std::vector<Case> cases = {
-      {"reset before headers", TransferResult::kConnectError,
-       [](RawConnection& c) {
-         c.ReadRequest();
-         c.Reset();
-       }},
-      {"closed before headers", TransferResult::kConnectError,
-       [](RawConnection& c) { c.ReadRequest(); }},
-      {"short body", TransferResult::kBroken,
-       [](RawConnection& c) {
-         c.ReadRequest();
-         c.Write("HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhello");
-       }},
-      {"short chunked body", TransferResult::kBroken,
-       [](RawConnection& c) {
-         c.ReadRequest();
-         c.Write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel");
-       }},
-      {"reset in the body", TransferResult::kBroken,
-       [](RawConnection& c) {
-         c.ReadRequest();
-         c.Write("HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhello");
-         c.Pause(30);
-         c.Reset();
-       }},
-      {"not HTTP", TransferResult::kProtocol,
-       [](RawConnection& c) {
-         c.ReadRequest();
-         c.Write("SSH-2.0-OpenSSH_9.2\r\n<html>garbage</html>\r\n\r\n");
-       }},
-      {"another HTTP", TransferResult::kProtocol,
-       [](RawConnection& c) {
-         c.ReadRequest();
-         c.Write("HTTP/9.9 whatever\r\n\r\n");
-       }},
-      {"endless headers", TransferResult::kProtocol,
-       [](RawConnection& c) {
-         c.ReadRequest();
-         c.Write("HTTP/1.1 200 OK\r\n");
-         for (int i = 0; i < 40; ++i) c.Write("x: " + std::string(9000, 'y') + "\r\n");
-         c.AwaitHangUp();
-       }},
-  };
-  for (const Case& item : cases) {
-    RawServer server(item.script);
-    Recorder& r = Do(Post(server.url()));
-    EXPECT_EQ(r.end.result, item.want) << item.what << ": " << r.end.message;
-    EXPECT_THAT(r.end.message, HasSubstr("127.0.0.1")) << item.what;
-    EXPECT_TRUE(r.end.new_connection) << item.what;
-  }
-}
-
-TEST_F(CurlTransportTest, NobodyThereIsAConnectError) {
-  std::uint16_t port = 0;
-  {
-    port = RawServer([](RawConnection&) {}).port();
-  }
-  Recorder& r = Do(Post("http://127.0.0.1:" + std::to_string(port) + "/"));
-  EXPECT_EQ(r.end.result, TransferResult::kConnectError);
-  EXPECT_EQ(r.log, "end");
-  EXPECT_EQ(Do(Get("http://no-such-host.invalid/")).end.result, TransferResult::kConnectError);
-  EXPECT_EQ(Do(Get("gopher://127.0.0.1/")).end.result, TransferResult::kProtocol);
-  EXPECT_EQ(Do(Get("http://127.0.0.1:99999/")).end.result, TransferResult::kProtocol);
-}
-
-TEST_F(CurlTransportTest, NoDescriptorIsOurOwnFault) {
-  RawServer server([&](RawConnection& c) {
-    while (c.ReadRequest()) c.Write(kAnswer);
-  });
-  Do(Get("http://127.0.0.1:1/"));  // The multi and its wake-up sockets exist.
-  rlimit old{};
-  ::getrlimit(RLIMIT_NOFILE, &old);
-  rlimit none = old;
-  none.rlim_cur = 3;
-  ::setrlimit(RLIMIT_NOFILE, &none);
-  const Recorder& r = Do(Post(server.url()));
-  ::setrlimit(RLIMIT_NOFILE, &old);
-  EXPECT_EQ(r.end.result, TransferResult::kClientError) << r.end.message;
-  EXPECT_THAT(r.end.message, HasSubstr("Too many open files"));
-}
-
-// The peer closes a kept connection at the moment at which the next request is written to it.
-TEST_F(CurlTransportTest, AStaleConnectionIsReportedNotResent) {
-  std::atomic<int> requests{0};
-  RawServer server([&](RawConnection& c) {
-    if (!c.ReadRequest()) return;
-    ++requests;
-    c.Write(kAnswer);
-    if (!c.ReadRequest()) return;
-    ++requests;
-    c.Reset();  // Read the second one whole, and hung up.
-  });
-  EXPECT_EQ(Do(Post(server.url())).end.result, TransferResult::kOk);
-  Recorder& r = Do(Post(server.url()));
-  EXPECT_EQ(r.end.result, TransferResult::kConnectError) << r.end.message;
-  EXPECT_FALSE(r.end.new_connection);
-  EXPECT_EQ(requests, 2);
-}
-
-// A gateway that sheds load answers before it has read the body.
-TEST_F(CurlTransportTest, ARefusalBeforeTheBodyWasReadIsSeen) {
-  RawServer server([&](RawConnection& c) {
-    c.Write("HTTP/1.1 429 Too Many\r\nRetry-After: 1\r\nContent-Length: 2\r\n\r\nno");
-    c.AwaitHangUp();
-  });
-  Recorder& r = Do(Post(server.url(), 40 << 20));
-  EXPECT_EQ(r.end.result, TransferResult::kOk) << r.end.message;
-  EXPECT_EQ(r.status, 429);
-  EXPECT_EQ(r.body, "no");
-  EXPECT_EQ(Do(Post(server.url(), 40 << 20)).status, 429);
-  EXPECT_EQ(server.connections(), 2);  // A connection with half a request on it is not kept.
 }
 
 TEST_F(CurlTransportTest, CancellingHangsUpAndSaysNothing) {

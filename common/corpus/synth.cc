@@ -191,7 +191,6 @@ class Draft {
     const int count = draw < 21.0 / 38 ? 1 : draw < 30.0 / 38 ? 2 : 3;
     const std::uint64_t start = *ready_ms;
     std::vector<std::size_t> children;
-    std::int32_t sibling = -1;
     for (int i = 0; i < count; ++i) {
       const auto offset = static_cast<std::uint32_t>(90 + 30 * i + rng_.Below(20));
       const std::size_t stream = AddStream(kChildClass, kChildModel, parent, offset);
@@ -204,9 +203,9 @@ class Draft {
           AddCall({.stream = number,
                    .prompt = prefix + std::min(task, 8000.0),
                    .ready_ms = start + offset,
-                   .ref = sibling,
-                   .kept_blocks = sibling < 0 ? 0 : session_.streams[stream].prefix_blocks});
-      if (sibling < 0) sibling = call;
+                   .ref = first_child_,
+                   .kept_blocks = first_child_ < 0 ? 0 : session_.streams[stream].prefix_blocks});
+      if (first_child_ < 0) first_child_ = call;
       for (std::uint64_t more = 1 + rng_.Below(14); more > 0; --more) {
         const auto previous = call;
         call = static_cast<std::int32_t>(session_.calls.size());
@@ -251,6 +250,7 @@ class Draft {
   std::vector<double> prompts_;  // Latest prompt of each stream, unscaled.
   std::vector<std::uint16_t> models_;
   std::size_t last_main_ = 0;
+  std::int32_t first_child_ = -1;  // First call of a subagent: all others share its prefix.
 };
 
 bool Fits(const Session& session, std::uint32_t scale) {

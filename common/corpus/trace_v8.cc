@@ -22,7 +22,7 @@ constexpr std::int64_t kTimeMsMax = std::numeric_limits<std::uint32_t>::max();
 // Starts are floored to the second, a subagent's are not.
 constexpr std::int64_t kFloorMs = 1000;
 
-Status Wrong(std::string message) {
+Status Wrong(const std::string& message) {
   return absl::InvalidArgumentError(message);
 }
 

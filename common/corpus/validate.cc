@@ -16,7 +16,7 @@ constexpr std::uint8_t kFlagsKnown =
 constexpr std::uint64_t kFreshBlocksMax = 0x80000000u;
 constexpr std::size_t kModelsMax = 0xffff;
 
-Status Wrong(std::string message) {
+Status Wrong(const std::string& message) {
   return absl::InvalidArgumentError(message);
 }
 

@@ -21,7 +21,7 @@ constexpr std::size_t kDigestBytes = 32;
 
 using Column = google::protobuf::RepeatedField<std::uint32_t>;
 
-Status Wrong(std::string message) {
+Status Wrong(const std::string& message) {
   return absl::InvalidArgumentError(message);
 }
 

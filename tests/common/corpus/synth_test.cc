@@ -9,6 +9,7 @@
 
 #include "common/corpus/stats.h"
 #include "common/corpus/validate.h"
+#include "tests/common/corpus/prompt_checks.h"
 
 namespace plimsoll {
 namespace {
@@ -54,6 +55,16 @@ TEST(Synth, TiersLieWithinTheirBounds) {
                         : median >= 141'002 ? Tier::kHeavy
                                             : Tier::kMid;
       EXPECT_EQ(session.tier, tier) << session.id << " median " << median;
+    }
+  }
+}
+
+// What the statistics promise is what a prefix cache finds in the prompts.
+TEST(Synth, PromptsHitACacheAsStated) {
+  for (const std::uint32_t scale : {1u, 64u}) {
+    const Corpus corpus = SynthCorpus({.seed = 8, .heavy = 1, .light = 20, .scale = scale});
+    for (const Session& session : corpus.sessions) {
+      EXPECT_EQ(CacheHits(session), ComputeStats(session).prefix_hit_blocks) << session.id;
     }
   }
 }

@@ -56,7 +56,8 @@ class HttpResponder {
   // What was written still goes out; then the connection closes without the stream's proper end.
   void Abort();
   // `hung_up` runs at most once, in a turn of its own, if the peer goes away before the answer was
-  // finished here. Not after Send(), End(), Abort() or destruction.
+  // finished here; one that closes only its sending side counts as gone too. Not after Send(),
+  // End(), Abort() or destruction.
   void OnHangUp(std::function<void()> hung_up);
   // False once the answer is finished or the peer is known to have gone.
   bool open() const;

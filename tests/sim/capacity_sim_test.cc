@@ -29,12 +29,16 @@ EngineConfig Engine(void (*change)(EngineConfig*)) {
 
 std::vector<Config> Configs() {
   return {{"base", Engine(nullptr), Metric::kTtft},
-          {"slow prefill", Engine([](EngineConfig* e) { e->prefill_tokens_per_s = 6'000; }),
+          {"slow prefill", Engine([](EngineConfig* e) { e->prefill_tokens_per_s = 3'500; }),
            Metric::kTtft},
-          {"two copies", Engine([](EngineConfig* e) { e->copies = 2; }), Metric::kTtft},
+          {"two copies", Engine([](EngineConfig* e) {
+             e->copies = 2;
+             e->prefill_tokens_per_s = 6'000;
+           }),
+           Metric::kTtft},
           {"small batch", Engine([](EngineConfig* e) { e->running_max = 6; }), Metric::kTtft},
           {"slow decode", Engine([](EngineConfig* e) {
-             e->decode_tokens_per_s = 45;
+             e->decode_tokens_per_s = 65;
              e->decode_slowdown = 0.12;
              e->prefill_tokens_per_s = 40'000;
            }),
@@ -44,9 +48,9 @@ std::vector<Config> Configs() {
 SimOptions Sweep(const EngineConfig& engine) {
   SimOptions o = SmallRun();
   o.engine = engine;
-  o.settings.sessions = {2, 4, 6, 9, 12, 16, 20, 26, 32, 40};
+  o.settings.sessions = {3, 6, 12, 24, 48};  // As a person would: doubling, so that steps decide.
   o.settings.step = {
-      .warm_up = 20s, .measure = 300s, .block = 60s, .drain_limit = 60s, .prime_limit = 60s};
+      .warm_up = 20s, .measure = 600s, .block = 60s, .drain_limit = 60s, .prime_limit = 60s};
   o.bar.limits = {{.metric = Metric::kTtft, .quantile = kP0, .value = 1.2},
                   {.metric = Metric::kInteractivity, .quantile = kP0, .value = 10},
                   {.metric = Metric::kErrors, .value = 0.02}};
@@ -91,16 +95,17 @@ TEST(CapacityInTheSimulator, TheTrueCrossingLiesWithinTheReportedBracket) {
   for (const Config& config : Configs()) {
     const Capacity capacity = Reported(Sweep(config.engine));
     // The crossing lies above the step that passed if the true share there reaches p0, and below
-    // the one that failed if it does not there: the share falls as sessions rise.
-    const double at_passed = capacity.passed ? TrueShare(config.engine, *capacity.passed) : 1;
-    const double at_failed = capacity.failed ? TrueShare(config.engine, *capacity.failed) : 0;
-    const bool holds = at_passed >= kP0 && at_failed < kP0;
+    // the one that failed if it does not there: the share falls as sessions rise. An open bracket
+    // says nothing and counts as a miss.
+    const bool closed = capacity.passed.has_value() && capacity.failed.has_value();
+    const double at_passed = closed ? TrueShare(config.engine, *capacity.passed) : 0;
+    const double at_failed = closed ? TrueShare(config.engine, *capacity.failed) : 0;
+    const bool holds = closed && at_passed >= kP0 && at_failed < kP0;
     inside += holds ? 1 : 0;
     std::printf("%-14s %s; true share within at the bracket's ends %.3f and %.3f: %s\n",
                 config.name, capacity.sentence.c_str(), at_passed, at_failed,
                 holds ? "inside" : "OUTSIDE");
-    EXPECT_TRUE(capacity.failed.has_value()) << config.name << " found no ceiling";
-    if (capacity.failed) EXPECT_EQ(capacity.limited_by, config.limited_by) << config.name;
+    EXPECT_EQ(capacity.limited_by, config.limited_by) << config.name;
   }
   EXPECT_GE(inside, 4);
 }

@@ -95,7 +95,7 @@ INSTANTIATE_TEST_SUITE_P(Faults, MidStepFault,
                                            FaultCase{"connect_error", Outcome::kConnectError, 0},
                                            FaultCase{"context_overflow", Outcome::kContextOverflow,
                                                      400}),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& fault) { return fault.param.name; });
 
 TEST(FleetSim, AfterARefusalALaneIsSilentForRetryAfterOrASecond) {
   for (const Duration retry_after : {Duration(-1), Duration(200ms), Duration(5s)}) {

@@ -73,7 +73,7 @@ Schedule PlayOn(std::uint32_t agents, std::uint32_t lanes, std::uint64_t seed) {
     const std::size_t primers = transport.sent.size();
     const MonoTime start = scheduler.Now() + 1s;
     EXPECT_TRUE(replayer.CommitStep(0, start, [](const StepTally&) {}).ok());
-    scheduler.RunUntil(start + 15s);
+    scheduler.RunUntil(start + 60s);
     for (std::size_t i = primers; i < transport.sent.size(); ++i) {
       const FixedTransport::Sent& sent = transport.sent[i];
       schedule[sent.play_id].push_back({(sent.at - start).count(), HashBody(sent)});

@@ -43,12 +43,12 @@ std::optional<std::uint32_t> Lane::first_session() const {
   return context_.index.rotation().SessionFor(spec_.tier, spec_.rank, spec_.first_play);
 }
 
-void Lane::Begin(MonoTime at) {
+void Lane::Begin(MonoTime at, Duration spread) {
   begun_ = true;
-  StartPlay(at, first_share_);
+  StartPlay(at, first_share_, spread);
 }
 
-void Lane::StartPlay(MonoTime at, double share) {
+void Lane::StartPlay(MonoTime at, double share, Duration spread) {
   const auto session = context_.index.rotation().SessionFor(spec_.tier, spec_.rank, next_play_);
   if (!session.has_value()) {
     account_.Enter(LaneState::kNoSession, at);
@@ -57,6 +57,9 @@ void Lane::StartPlay(MonoTime at, double share) {
   play_ = std::make_unique<Play>(context_.index, *session, next_play_++);
   due_.clear();
   play_->Start(at, share, context_.index.session(*session), &due_);
+  for (Play::Due& d : due_) {
+    d.at = spread > Duration{0} ? at + (d.at - at) % spread : at;
+  }
   Schedule(due_);
   UpdateState(at);
 }
@@ -130,7 +133,7 @@ void Lane::Fire(ActiveCall& call) {
   if (in_flight_ == 0) account_.Enter(LaneState::kLate, call.due);
   call.in_flight = true;
   ++in_flight_;
-  ++context_.calls_in_flight;
+  context_.in_flight.Set(now, context_.in_flight.count() + 1);
 
   const Session& session = context_.index.session(play_->session());
   const Call& recorded = session.calls[call.call];
@@ -153,8 +156,8 @@ void Lane::OnEnded(ActiveCall& call, const CallResult& result) {
   PLIMSOLL_CHECK(call.in_flight);
   call.in_flight = false;
   --in_flight_;
-  --context_.calls_in_flight;
   const MonoTime now = context_.scheduler.Now();
+  context_.in_flight.Set(now, context_.in_flight.count() - 1);
   const MonoTime ended = std::min(result.end, now);  // The result may die with its call below.
   const bool measured = call.window->Measures(call.due);
   if (measured) {
@@ -230,9 +233,10 @@ void Lane::FinishPlayIfDone() {
   const MonoTime next = play_->failed() ? std::max(hold_until_, now) : now;
   EndPlay(next);
   if (next > now) {
-    next_play_timer_ = context_.scheduler.At(next, [this, next] { StartPlay(next, 0); });
+    next_play_timer_ =
+        context_.scheduler.At(next, [this, next] { StartPlay(next, 0, Duration{0}); });
   } else {
-    StartPlay(now, 0);
+    StartPlay(now, 0, Duration{0});
   }
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "agent/replay/in_flight_meter.h"
 #include "agent/replay/lane_account.h"
 #include "agent/replay/play.h"
 #include "agent/replay/record_sink.h"
@@ -28,7 +29,7 @@ struct LaneContext {
   StepWindow* window = nullptr;  // Current one; null before the first start.
   bool stopping = false;         // Nothing is released any more.
   bool paused = false;           // Dead-man: releases wait.
-  std::uint32_t calls_in_flight = 0;
+  InFlightMeter in_flight;
   std::function<void()> settled;  // Called when a call or the last attempt of one has ended.
 };
 
@@ -45,8 +46,10 @@ class Lane {
   std::optional<std::uint32_t> first_session() const;
   double first_share() const { return first_share_; }
 
-  // Starts the first play at `at` (now, or a little ago).
-  void Begin(MonoTime at);
+  // Starts the first play at `at` (now, or a little ago). A stream that is open at the start point
+  // comes when its recorded call would have ended, folded into `spread` (the warm-up): the recorded
+  // service may be far longer than the deployment's, and a lane that waits for it is no load.
+  void Begin(MonoTime at, Duration spread);
   bool begun() const { return begun_; }
   // A step's window became current.
   void OpenWindow(const StepWindow& window);
@@ -66,7 +69,7 @@ class Lane {
  private:
   class ActiveCall;
 
-  void StartPlay(MonoTime at, double share);
+  void StartPlay(MonoTime at, double share, Duration spread);
   void Schedule(const std::vector<Play::Due>& due);
   void Fire(ActiveCall& call);
   void OnEnded(ActiveCall& call, const CallResult& result);

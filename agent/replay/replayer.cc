@@ -68,9 +68,10 @@ void Replayer::OnStart(StepWindow* window) {
   measuring_ = true;
   ended_ = false;
   self_load_.Reset();
+  context_.in_flight.SetWindow(window->measure_begin, window->measure_end);
   for (const auto& lane : lanes_) {
     lane->OpenWindow(*window);
-    if (!lane->begun()) lane->Begin(window->start);
+    if (!lane->begun()) lane->Begin(window->start, window->plan.warm_up);
   }
   measured_timer_ = context_.scheduler.At(window->measure_end, [this] {
     ended_ = true;
@@ -87,7 +88,7 @@ void Replayer::OnSettled() {
   if (measuring_ && ended_ && context_.window->drained() && !close_timer_.armed()) {
     close_timer_ = context_.scheduler.After(Duration{0}, [this] { CloseStep(); });
   }
-  if (context_.stopping && context_.calls_in_flight == 0 && stopped_ && !stop_timer_.armed()) {
+  if (context_.stopping && context_.in_flight.count() == 0 && stopped_ && !stop_timer_.armed()) {
     stop_timer_ = context_.scheduler.After(Duration{0}, [this] {
       drain_timer_.Cancel();
       if (const auto stopped = std::move(stopped_)) stopped();
@@ -109,6 +110,8 @@ StepTally Replayer::MakeTally() {
   tally.step = window.plan.step;
   tally.attempts_released = window.attempts;
   tally.outcomes = window.outcomes;
+  context_.in_flight.Settle(window.measure_end);
+  tally.in_flight_request_ns = context_.in_flight.request_ns();
   tally.start_error_ns = start_error_ns_;
   tally.lateness_max_ns = window.lateness_ns.max();
   tally.lateness_p99_ns = window.lateness_ns.Quantile(0.99).value_or(0);

@@ -36,7 +36,7 @@ class Replayer {
   void Pause();
   void Resume();
 
-  std::uint32_t calls_in_flight() const { return context_.calls_in_flight; }
+  std::uint32_t calls_in_flight() const { return context_.in_flight.count(); }
   std::uint32_t lanes() const { return static_cast<std::uint32_t>(lanes_.size()); }
 
  private:

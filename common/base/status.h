@@ -33,6 +33,7 @@ inline Status Annotate(const Status& status, std::string_view context) {
 #define PLIMSOLL_CONCAT_INNER(a, b) a##b
 #define PLIMSOLL_CONCAT(a, b) PLIMSOLL_CONCAT_INNER(a, b)
 
+// NOLINTBEGIN(bugprone-macro-parentheses): `lhs` may declare a variable.
 #define RETURN_IF_ERROR(expr)                                               \
   do {                                                                      \
     if (::plimsoll::Status status_ = (expr); !status_.ok()) return status_; \
@@ -44,3 +45,4 @@ inline Status Annotate(const Status& status, std::string_view context) {
   auto var = (expr);                             \
   if (!var.ok()) return std::move(var).status(); \
   lhs = std::move(*var)
+// NOLINTEND(bugprone-macro-parentheses)

@@ -56,8 +56,10 @@ struct StepTally {
   std::uint32_t step = 0;
   std::uint64_t attempts_released = 0;  // Within the measured time.
   OutcomeCounts outcomes{};             // Of those attempts.
-  std::int64_t start_error_ns = 0;      // Actual minus agreed start, on the agent's clock.
-  std::int64_t lateness_max_ns = 0;     // Worst delay of a release behind its plan.
+  // Requests in flight, integrated over the measured time.
+  std::int64_t in_flight_request_ns = 0;
+  std::int64_t start_error_ns = 0;   // Actual minus agreed start, on the agent's clock.
+  std::int64_t lateness_max_ns = 0;  // Worst delay of a release behind its plan.
   std::int64_t lateness_p99_ns = 0;
   std::int64_t loop_lag_max_ns = 0;
   double cpu_share_max = 0;        // Of one core, the busiest data loop, worst second.

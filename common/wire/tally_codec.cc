@@ -114,6 +114,7 @@ void ToProto(const StepTally& tally, v1::StepTally* out) {
     entry->set_outcome(static_cast<v1::CallOutcome>(outcome));
     entry->set_count(tally.outcomes[outcome]);
   }
+  out->set_in_flight_request_ns(tally.in_flight_request_ns);
   out->set_start_error_ns(tally.start_error_ns);
   out->set_lateness_max_ns(tally.lateness_max_ns);
   out->set_lateness_p99_ns(tally.lateness_p99_ns);
@@ -129,6 +130,8 @@ StatusOr<StepTally> FromProto(const v1::StepTally& in) {
   tally.step = checks.Below(in.step(), limits::kStepsMax, "step");
   tally.attempts_released = in.attempts_released();
   tally.outcomes = ReadOutcomes(in, &checks);
+  checks.Require(in.in_flight_request_ns() >= 0, "in_flight_request_ns", "must not be negative");
+  tally.in_flight_request_ns = in.in_flight_request_ns();
   tally.start_error_ns = checks.Offset(in.start_error_ns(), "start_error_ns");
   tally.lateness_max_ns = checks.Span(in.lateness_max_ns(), "lateness_max_ns").count();
   tally.lateness_p99_ns = checks.Span(in.lateness_p99_ns(), "lateness_p99_ns").count();

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "coordinator/cli/run_app.h"
-#include "coordinator/run/run_machine.h"
 #include "coordinator/cli/scenario_files.h"
+#include "coordinator/run/run_machine.h"
 
 namespace plimsoll {
 namespace {

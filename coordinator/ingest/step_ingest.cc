@@ -90,10 +90,6 @@ void StepIngest::Add(const CallRecord& record) {
 }
 
 void StepIngest::CountAttempt(const CallRecord& record) {
-  const StepNanos begin = plan_.warm_up.count();
-  const StepNanos end = begin + plan_.measure.count();
-  in_flight_ns_ +=
-      std::max<StepNanos>(0, std::min(record.end, end) - std::max(record.released, begin));
   const auto block = BlockAt(record.released);
   if (!block.has_value()) return;
   ++attempts_;
@@ -140,6 +136,7 @@ void StepIngest::Add(std::uint32_t, const StepTally& tally) {
   if (tally.step != plan_.step) return;
   ++tallies_;
   tally_attempts_ += tally.attempts_released;
+  in_flight_ns_ += tally.in_flight_request_ns;
   for (std::size_t o = 0; o < kOutcomes; ++o) tally_outcomes_[o] += tally.outcomes[o];
   lane_tallies_.insert(lane_tallies_.end(), tally.lanes.begin(), tally.lanes.end());
 }

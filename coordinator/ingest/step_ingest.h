@@ -87,7 +87,7 @@ class StepIngest {
   std::vector<Histogram> cycles_ns_;  // By tier.
   OutcomeCounts outcomes_{};
   std::uint64_t attempts_ = 0;
-  std::int64_t in_flight_ns_ = 0;  // Request-time within the measured time.
+  std::int64_t in_flight_ns_ = 0;  // Request-time within the measured time, as agents measure it.
   std::uint64_t tokens_in_ = 0;
   std::uint64_t tokens_cached_ = 0;
   std::uint64_t tokens_out_ = 0;

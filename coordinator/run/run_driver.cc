@@ -251,8 +251,8 @@ void RunDriver::OnAgentMessage(std::uint32_t slot, AgentMessage message) {
     Feed(event::RunReadyBy{slot});
   } else if (const auto* ready = std::get_if<StepReady>(&message)) {
     if (ready->primers_failed > 0) {
-      deps_.say(fmt::format("agent {}: {} of {} priming calls failed", slot, ready->primers_failed,
-                            ready->primers_sent));
+      deps_.say(fmt::format("agent {}: {} of {} priming calls did not end well in time", slot,
+                            ready->primers_failed, ready->primers_sent));
     }
     Feed(event::StepReadyBy{slot, ready->step});
   } else if (auto* closed = std::get_if<StepClosed>(&message)) {

@@ -100,6 +100,7 @@ inline StepTally AnyTally(Rng* rng) {
   tally.step = Any32(rng, limits::kStepsMax - 1);
   tally.attempts_released = rng->Next();
   for (std::size_t i = 1; i < kOutcomes; ++i) tally.outcomes[i] = AnyUpTo(rng, ~std::uint64_t{0});
+  tally.in_flight_request_ns = AnySpanNs(rng);
   tally.start_error_ns = AnyOffsetNs(rng);
   tally.lateness_max_ns = AnySpanNs(rng);
   tally.lateness_p99_ns = AnySpanNs(rng);

@@ -1,5 +1,5 @@
-// Requests in flight integrated over the measured time: request-nanoseconds. Pure. Records alone cannot
-// say it, since a call may outlast the step in which it began.
+// Requests in flight integrated over the measured time: request-nanoseconds. Pure. Records alone
+// cannot say it, since a call may outlast the step in which it began.
 #pragma once
 
 #include <algorithm>

@@ -15,7 +15,7 @@
 #include "common/rpc/rpc_limits.h"
 #include "common/wire/message_codec.h"
 #include "common/wire/record_codec.h"
-#include "coordinator/fleet/fleet_services.h"
+#include "coordinator/fleet/grpc_fleet_services.h"
 #include "fmt/format.h"
 
 namespace plimsoll {

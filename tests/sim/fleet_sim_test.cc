@@ -204,7 +204,7 @@ TEST(FleetSim, EveryCallInFlightAtAStopIsInTheJournal) {
       SCOPED_TRACE(fmt::format("{} signals, network seed {}", signals, seed));
       SimOptions options = SmallRun();
       // Batches are lost and sent again, seconds after the agent has said that it stopped.
-      options.network.batch_loss = 0.3;
+      options.network.batch_loss = 0.1;
       options.network.seed = seed;
       std::set<std::uint64_t> started;
       FleetSim* rig = nullptr;

@@ -324,7 +324,10 @@ Status GrpcCoordinatorLink::Impl::WhatWasNotTaken() const {
 void GrpcCoordinatorLink::Impl::Fail(const Status& reason) {
   if (state_ == State::kCutting || state_ == State::kClosed) return;
   state_ = State::kCutting;
-  reason_ = Annotate(reason, fmt::format("coordinator {}", options_.coordinator));
+  // A stream that the coordinator cut is not one that we gave up.
+  const auto code = absl::IsCancelled(reason) ? absl::StatusCode::kUnavailable : reason.code();
+  reason_ =
+      Status(code, fmt::format("coordinator {}: {}", options_.coordinator, MessageOf(reason)));
   patience_.Cancel();
   retry_.Cancel();
   CutStreams();

@@ -122,13 +122,14 @@ Status GrpcFleetServer::Impl::Listen() {
 void GrpcFleetServer::Impl::Shutdown() {
   stopped_ = true;
   if (server_ == nullptr) return;
+  const Status ended = absl::UnavailableError("the coordinator has ended");
   for (auto& [id, link] : links_) {
     if (link.control) link.control->Detach();
-    if (link.control) link.control->Finish(absl::UnavailableError("the coordinator has ended"));
+    if (link.control) link.control->Finish(ended);
     if (link.records) link.records->Detach();
-    if (link.records) link.records->Finish(absl::UnavailableError("the coordinator has ended"));
+    if (link.records) link.records->Finish(ended);
   }
-  for (auto& [id, upload] : uploads_) upload.stream->Cancel();
+  for (auto& [id, upload] : uploads_) upload.stream->Finish(ended);
   uploads_.clear();
   // Cuts at the deadline whatever is left, streams that no loop task has adopted among them.
   server_->Shutdown(

@@ -59,7 +59,7 @@ TEST_F(RpcLink, CarriesTenThousandBatchesInOrderAndTheirAcks) {
     });
     ASSERT_TRUE(agent.WaitFor([&] { return agent.acks.size() == first + 999; }));
   }
-  ASSERT_EQ(fleet.batches.size(), kBatches);
+  ASSERT_TRUE(fleet.WaitFor([&] { return fleet.batches.size() == kBatches; }));
   for (std::uint64_t i = 1; i <= kBatches; ++i) {
     ASSERT_EQ(fleet.batches[i - 1], ABatch(i, i % 7));
     ASSERT_EQ(agent.acks[i - 1], i);

@@ -203,7 +203,7 @@ class Transition {
     if (decision.kind == SweepDecision::Kind::kStop) {
       const TargetVerdict target = JudgeTarget(s_.history, settings_.target);
       Do(action::Say{"sweep: " + decision.reason});
-      return EndRun(static_cast<ExitCode>(target.exit_code), target.reason, StopKind::kDrain);
+      return EndRun(static_cast<ExitCode>(target.exit_code), decision.reason, StopKind::kDrain);
     }
     s_.step = settings_.step;
     s_.step.sessions = decision.sessions;

@@ -55,9 +55,14 @@ class Replayer {
   bool measuring_ = false;  // A window is committed and not yet closed.
   bool ended_ = false;      // Its measured time is over.
   std::int64_t start_error_ns_ = 0;
+  // Of the measured time, taken at its end.
+  Duration loop_lag_max_{};
+  Duration loop_stalled_{};
+  double cpu_share_max_ = 0;
   std::function<void(StepTally)> closed_;
   std::function<void()> stopped_;
   Timer start_timer_;
+  Timer measure_timer_;
   Timer measured_timer_;
   Timer drain_timer_;
   Timer close_timer_;

@@ -94,6 +94,7 @@ Json Of(const AgentEvidence& agent) {
           {"lateness_p99_ms", Millis(agent.lateness_p99_ns)},
           {"lateness_max_ms", Millis(agent.lateness_max_ns)},
           {"loop_lag_max_ms", Millis(agent.loop_lag_max_ns)},
+          {"loop_stalled_ms", Millis(agent.loop_stalled_ns)},
           {"cpu_share_max", Number(agent.cpu_share_max)},
           {"records_lost", agent.records_lost},
           {"lost", agent.lost}};

@@ -190,6 +190,7 @@ std::vector<AgentEvidence> RunDriver::AgentsOfStep() const {
       agent.lateness_p99_ns = tally->lateness_p99_ns;
       agent.lateness_max_ns = tally->lateness_max_ns;
       agent.loop_lag_max_ns = tally->loop_lag_max_ns;
+      agent.loop_stalled_ns = tally->loop_stalled_ns;
       agent.cpu_share_max = tally->cpu_share_max;
       agent.records_lost = tally->records_lost;
     }

@@ -37,7 +37,9 @@ std::uint64_t DrawIncarnation(const Hello& hello) {
          1;
 }
 
-class AgentApp {
+// Stands between the link and the agent to see the link's end: the last words are written before
+// the process goes.
+class AgentApp final : public CoordinatorLinkEvents {
  public:
   explicit AgentApp(const AgentOptions& options)
       : allow_(options.allow), load_(loop_), http_(loop_) {
@@ -58,7 +60,7 @@ class AgentApp {
                                    .incarnation = incarnation,
                                    .seed = incarnation,
                                    .patience = options.patience},
-        loop_, *agent_);
+        loop_, *this);
     agent_->Attach(*link_);
   }
 
@@ -72,6 +74,15 @@ class AgentApp {
   }
 
  private:
+  void OnMessage(CoordinatorMessage message) override { agent_->OnMessage(std::move(message)); }
+  void OnAck(std::uint64_t sequence) override { agent_->OnAck(sequence); }
+  void OnClosed(const Status& reason) override {
+    closed_ = true;
+    if (!finished_) return agent_->OnClosed(reason);
+    if (!reason.ok()) LogError("{}", MessageOf(reason));
+    loop_.Stop();
+  }
+
   StatusOr<std::unique_ptr<CallTransport>> MakeTransport(const RunPlan& plan) {
     RETURN_IF_ERROR(allow_.Check(plan.target.url));
     ASSIGN_OR_RETURN(HttpCallOptions options, ReadTargetSecrets(plan.target));
@@ -84,7 +95,8 @@ class AgentApp {
       exit_ = status.code() == absl::StatusCode::kCancelled ? kExitStopped : kExitCouldNotRun;
       LogError("{}", MessageOf(status));
     }
-    loop_.Stop();
+    finished_ = true;
+    closed_ ? loop_.Stop() : link_->Close();
   }
 
   EventLoop loop_;
@@ -95,6 +107,8 @@ class AgentApp {
   std::unique_ptr<Agent> agent_;
   std::unique_ptr<GrpcCoordinatorLink> link_;  // After agent_: it reports to it, so it goes first.
   int exit_ = kExitOk;
+  bool finished_ = false;  // The agent is done, and the link is ending if it had not.
+  bool closed_ = false;
 };
 
 }  // namespace

@@ -35,8 +35,13 @@ Duration BackOff(const GrpcCoordinatorLinkOptions& options, std::uint32_t failur
 
 }  // namespace
 
-// States: connecting (control_ may be null between attempts) → open → closing (Close
-// or a fault: streams are ending) → closed (OnClosed was called).
+// States: connecting (control_ may be null between attempts) → open → ending (in order: what was
+// sent is being written) → cutting (a fault, or too late) → closed (OnClosed was called). Any may
+// be skipped.
+//
+// An end in order is serial, so that the coordinator cannot take the link for ended while batches
+// are on their way: the records stream begins if it has not, is written and ended; the coordinator
+// answers its end only when it has read it all; then control is ended.
 class GrpcCoordinatorLink::Impl : public std::enable_shared_from_this<Impl> {
  public:
   Impl(GrpcCoordinatorLinkOptions options, Scheduler& scheduler, CoordinatorLinkEvents& events)
@@ -49,7 +54,7 @@ class GrpcCoordinatorLink::Impl : public std::enable_shared_from_this<Impl> {
   void Close();
 
  private:
-  enum class State { kConnecting, kOpen, kClosing, kClosed };
+  enum class State { kConnecting, kOpen, kEnding, kCutting, kClosed };
 
   // A handler's body that runs only while the link lives.
   template <typename Method>
@@ -69,6 +74,12 @@ class GrpcCoordinatorLink::Impl : public std::enable_shared_from_this<Impl> {
   void OnRecordsDone(const Status& status);
   void Queue(v1::AgentMessage message);
   void Queue(v1::UploadMessage message);
+  bool Ended() const { return state_ != State::kConnecting && state_ != State::kOpen; }
+  void StartEnding();
+  void EndInOrder();
+  void EndNext();
+  bool BatchesTaken() const { return records_read_ || last_ack_ >= last_batch_; }
+  Status WhatWasNotTaken() const;
   void Fail(const Status& reason);
   void CutStreams();
   void CloseWhenDone();
@@ -80,7 +91,7 @@ class GrpcCoordinatorLink::Impl : public std::enable_shared_from_this<Impl> {
   const std::shared_ptr<rpc::StreamCount> streams_ = std::make_shared<rpc::StreamCount>();
 
   State state_ = State::kConnecting;
-  Status reason_ = absl::OkStatus();  // Why the link is closing.
+  Status reason_ = absl::OkStatus();  // Why the link is cut; OK while it ends in order.
   std::uint32_t failures_ = 0;        // Attempts to connect so far, all failed.
   Status last_failure_ = absl::UnavailableError("no answer");
   Timer patience_;
@@ -93,6 +104,10 @@ class GrpcCoordinatorLink::Impl : public std::enable_shared_from_this<Impl> {
   // Sent before their stream stood.
   std::deque<v1::AgentMessage> early_messages_;
   std::deque<v1::UploadMessage> early_batches_;
+  // Highest sequences: given to SendBatch, acked. The coordinator has all if it read to the end.
+  std::uint64_t last_batch_ = 0;
+  std::uint64_t last_ack_ = 0;
+  bool records_read_ = false;
 };
 
 void GrpcCoordinatorLink::Impl::Start() {
@@ -146,13 +161,19 @@ void GrpcCoordinatorLink::Impl::OnControlMessage(const v1::CoordinatorMessage& m
   StatusOr<CoordinatorMessage> read = FromProto(message);
   if (!read.ok()) return Fail(Annotate(read.status(), "a message of the coordinator"));
   if (state_ == State::kOpen && !records_begun_) OpenRecords();
+  if (state_ == State::kEnding && !records_begun_ && !early_batches_.empty()) {
+    OpenRecords();
+    EndNext();
+  }
   events_.OnMessage(*std::move(read));
 }
 
 void GrpcCoordinatorLink::Impl::OnControlDone(const Status& status) {
   control_ = nullptr;
   if (state_ == State::kConnecting) return OnAttemptFailed(status);
-  if (state_ == State::kOpen) Fail(status);
+  if (!status.ok()) Fail(status);
+  // The coordinator ended it in order. It still reads the records stream to its end.
+  if (state_ == State::kOpen) return EndInOrder();
   CloseWhenDone();
 }
 
@@ -187,12 +208,22 @@ void GrpcCoordinatorLink::Impl::OpenRecords() {
 }
 
 void GrpcCoordinatorLink::Impl::OnAck(const v1::RecordAck& ack) {
-  if (state_ != State::kClosed) events_.OnAck(ack.sequence());
+  if (state_ == State::kClosed) return;
+  last_ack_ = std::max(last_ack_, ack.sequence());
+  events_.OnAck(ack.sequence());
 }
 
 void GrpcCoordinatorLink::Impl::OnRecordsDone(const Status& status) {
   records_ = nullptr;
-  if (state_ == State::kOpen) Fail(Annotate(status, "records"));
+  records_read_ = status.ok() && state_ == State::kEnding;
+  if (records_read_ || (state_ == State::kEnding && BatchesTaken())) {
+    EndNext();
+  } else if (state_ == State::kOpen && status.code() == absl::StatusCode::kNotFound) {
+    // The coordinator has ended this link; why, control is about to say.
+    StartEnding();
+  } else {
+    Fail(Annotate(status.ok() ? absl::UnavailableError("ended early") : status, "records"));
+  }
   CloseWhenDone();
 }
 
@@ -209,7 +240,7 @@ void GrpcCoordinatorLink::Impl::Queue(v1::UploadMessage message) {
 }
 
 void GrpcCoordinatorLink::Impl::Send(const AgentMessage& message) {
-  if (state_ == State::kClosing || state_ == State::kClosed) return;
+  if (Ended()) return;
   v1::AgentMessage proto;
   ToProto(message, &proto);
   if (proto.ByteSizeLong() > rpc::kMessageBytesMax) {
@@ -225,9 +256,10 @@ void GrpcCoordinatorLink::Impl::Send(const AgentMessage& message) {
 }
 
 void GrpcCoordinatorLink::Impl::SendBatch(const RecordBatch& batch) {
-  if (state_ == State::kClosing || state_ == State::kClosed) return;
+  if (Ended()) return;
   v1::UploadMessage message;
   ToProto(batch, message.mutable_batch());
+  last_batch_ = std::max(last_batch_, batch.sequence);
   if (records_begun_) return Queue(std::move(message));
   if (early_batches_.size() >= limits::kBatchesKeptMax) {
     return Fail(absl::ResourceExhaustedError("too many batches wait to be sent"));
@@ -236,24 +268,66 @@ void GrpcCoordinatorLink::Impl::SendBatch(const RecordBatch& batch) {
 }
 
 void GrpcCoordinatorLink::Impl::Close() {
-  if (state_ == State::kClosing || state_ == State::kClosed) return;
-  const bool open = state_ == State::kOpen;
-  state_ = State::kClosing;
+  if (Ended()) return;
+  if (state_ == State::kOpen) return EndInOrder();
+  // Nobody is there to be written to.
+  state_ = State::kEnding;
   patience_.Cancel();
   retry_.Cancel();
-  if (open && control_) control_->EndWrites();
-  if (open && records_) records_->EndWrites();
-  if (!open && control_) control_->Cancel();
-  linger_ = scheduler_.After(rpc::kLinger, [this] { CutStreams(); });
+  if (control_) {
+    control_->Detach();
+    control_->Cancel();
+    control_ = nullptr;
+  }
+  scheduler_.Post(Bind(&Impl::CloseWhenDone));
+}
+
+void GrpcCoordinatorLink::Impl::StartEnding() {
+  state_ = State::kEnding;
+  linger_ = scheduler_.After(options_.linger, [this] {
+    Fail(absl::DeadlineExceededError(
+        fmt::format("the link did not end within {:.1f} s", ToSeconds(options_.linger))));
+  });
+}
+
+void GrpcCoordinatorLink::Impl::EndInOrder() {
+  StartEnding();
+  EndNext();
   // OnClosed never runs from inside a method, even if no stream is open.
   scheduler_.Post(Bind(&Impl::CloseWhenDone));
 }
 
+// Ends the stream whose turn it is.
+void GrpcCoordinatorLink::Impl::EndNext() {
+  if (records_) return records_->EndWrites();
+  // Batches that no stream could take yet: the coordinator's first message will open it.
+  if (!records_begun_ && !early_batches_.empty()) return;
+  if (control_) control_->EndWrites();
+}
+
+// After an end in order: OK if the coordinator took all that was sent, else what it did not, in
+// words.
+Status GrpcCoordinatorLink::Impl::WhatWasNotTaken() const {
+  if (reason_.ok() && BatchesTaken() && early_messages_.empty()) return absl::OkStatus();
+  std::string words = reason_.ok() ? fmt::format("coordinator {}: closed", options_.coordinator)
+                                   : std::string(MessageOf(reason_));
+  if (!early_messages_.empty()) {
+    words += fmt::format("; {} messages were not sent", early_messages_.size());
+  }
+  if (!BatchesTaken()) {
+    words += fmt::format("; batches {} to {} may be lost", last_ack_ + 1, last_batch_);
+  }
+  return Status(reason_.ok() ? absl::StatusCode::kUnavailable : reason_.code(), words);
+}
+
 // The link ends for `reason`: streams are cut, and OnClosed follows once they are gone.
 void GrpcCoordinatorLink::Impl::Fail(const Status& reason) {
-  if (state_ == State::kClosing || state_ == State::kClosed) return;
-  state_ = State::kClosing;
-  reason_ = Annotate(reason, fmt::format("coordinator {}", options_.coordinator));
+  if (state_ == State::kCutting || state_ == State::kClosed) return;
+  state_ = State::kCutting;
+  // A stream that the coordinator cut is not one that we gave up.
+  const auto code = absl::IsCancelled(reason) ? absl::StatusCode::kUnavailable : reason.code();
+  reason_ =
+      Status(code, fmt::format("coordinator {}: {}", options_.coordinator, MessageOf(reason)));
   patience_.Cancel();
   retry_.Cancel();
   CutStreams();
@@ -266,10 +340,10 @@ void GrpcCoordinatorLink::Impl::CutStreams() {
 }
 
 void GrpcCoordinatorLink::Impl::CloseWhenDone() {
-  if (state_ != State::kClosing || control_ || records_) return;
+  if ((state_ != State::kEnding && state_ != State::kCutting) || control_ || records_) return;
   state_ = State::kClosed;
   linger_.Cancel();
-  events_.OnClosed(reason_);
+  events_.OnClosed(WhatWasNotTaken());
 }
 
 GrpcCoordinatorLink::GrpcCoordinatorLink(GrpcCoordinatorLinkOptions options, Scheduler& scheduler,

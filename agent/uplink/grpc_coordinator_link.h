@@ -20,6 +20,8 @@ struct GrpcCoordinatorLinkOptions {
   // Between attempts, doubled by each up to the maximum, then drawn from its upper half.
   Duration back_off_min = 100ms;
   Duration back_off_max = 2s;
+  // How long an end in order may take before the streams are cut.
+  Duration linger = 2s;
 };
 
 // Starts to connect when made. What is sent before the connection stands waits for it, in order.
@@ -27,8 +29,9 @@ struct GrpcCoordinatorLinkOptions {
 // it knows this agent. All methods, and the destructor, run on the scheduler's thread, and so do
 // the events; they never run from inside a method, nor after the destructor.
 //
-// OnClosed comes once: OK when either side ended the link in order; else Unavailable or what the
-// coordinator answered, in words with its address. A link that broke is not made again.
+// OnClosed comes once: OK when either side ended the link in order and the coordinator took all
+// batches that were sent; else Unavailable, DeadlineExceeded or what the coordinator answered, in
+// words with its address and what may be lost. A link that broke is not made again.
 // A message that cannot be sent within the bounds (8,192 messages or 512 MiB of control waiting,
 // limits::kBatchesKeptMax batches) closes the link with ResourceExhausted.
 class GrpcCoordinatorLink final : public CoordinatorLink {
@@ -41,8 +44,9 @@ class GrpcCoordinatorLink final : public CoordinatorLink {
 
   void Send(AgentMessage message) override;
   void SendBatch(const RecordBatch& batch) override;
-  // Ends the link in order: what was sent is written first. OnClosed follows, within two seconds
-  // even if the coordinator does not answer. Nothing may be sent after it.
+  // Ends the link in order: what was sent is written first, and read by the coordinator. OnClosed
+  // follows, within `linger` even if the coordinator does not answer, and says what was not taken;
+  // before the first connection stands that is everything. What is sent after it is dropped.
   void Close();
 
  private:

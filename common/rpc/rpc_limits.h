@@ -18,8 +18,6 @@ inline constexpr int kKeepaliveTimeMs = 5000;
 inline constexpr int kKeepaliveTimeoutMs = 5000;
 // Words sent as the reason for ending a stream travel in trailers, which gRPC bounds at 8 KiB.
 inline constexpr std::size_t kReasonBytesMax = 1000;
-// How long an end that was asked for in order may take before the stream is cut.
-inline constexpr Duration kLinger = 2s;
 // From a stream's arrival to its first message.
 inline constexpr Duration kFirstMessageWait = 10s;
 // Batches read from an agent that is gone, so that what had arrived is not lost.

@@ -122,13 +122,14 @@ Status GrpcFleetServer::Impl::Listen() {
 void GrpcFleetServer::Impl::Shutdown() {
   stopped_ = true;
   if (server_ == nullptr) return;
+  const Status ended = absl::UnavailableError("the coordinator has ended");
   for (auto& [id, link] : links_) {
     if (link.control) link.control->Detach();
-    if (link.control) link.control->Finish(absl::UnavailableError("the coordinator has ended"));
+    if (link.control) link.control->Finish(ended);
     if (link.records) link.records->Detach();
-    if (link.records) link.records->Finish(absl::OkStatus());
+    if (link.records) link.records->Finish(ended);
   }
-  for (auto& [id, upload] : uploads_) upload.stream->Cancel();
+  for (auto& [id, upload] : uploads_) upload.stream->Finish(ended);
   uploads_.clear();
   // Cuts at the deadline whatever is left, streams that no loop task has adopted among them.
   server_->Shutdown(
@@ -230,7 +231,7 @@ void GrpcFleetServer::Impl::OnSetup(std::uint64_t upload, const v1::UploadMessag
   }
   const std::uint64_t incarnation = message.setup().incarnation();
   const auto owner = std::find_if(links_.begin(), links_.end(), [incarnation](const auto& entry) {
-    return entry.second.incarnation == incarnation && !entry.second.ending;
+    return entry.second.incarnation == incarnation && entry.second.reason.ok();
   });
   if (owner == links_.end()) {
     return stream->Finish(absl::NotFoundError("no agent of this incarnation is attached"));
@@ -324,9 +325,7 @@ void GrpcFleetServer::Impl::Ack(LinkId id, std::uint64_t sequence) {
 }
 
 void GrpcFleetServer::Impl::Close(LinkId id) {
-  AttachedAgent* link = Find(id);
-  if (link == nullptr || link->ending) return;
-  if (link->records) link->records->Finish(absl::OkStatus());
+  // The agent answers by ending its records stream, which is read to its end.
   End(id, absl::OkStatus(), absl::OkStatus());
 }
 
@@ -340,7 +339,7 @@ void GrpcFleetServer::Impl::End(LinkId id, const Status& reason, const Status& a
   if (link->control) link->control->Finish(answer);
   if (link->records && std::exchange(link->read_paused, false)) link->records->ReadNext();
   // An agent that is gone leaves its records stream to end by itself; one that hangs is cut.
-  link->limit = scheduler_.After(link->control ? rpc::kLinger : rpc::kDrainWait,
+  link->limit = scheduler_.After(link->control ? options_.linger : rpc::kDrainWait,
                                  [this, id] { CutStreams(id); });
 }
 

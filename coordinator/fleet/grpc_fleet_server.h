@@ -20,6 +20,8 @@ struct GrpcFleetServerOptions {
   bool allow_plaintext = false;
   // How long the destructor waits for streams to end by themselves before it cuts them.
   Duration shutdown_wait = 500ms;
+  // How long a link that was ended in order may take to end before it is cut.
+  Duration linger = 2s;
 };
 
 // All methods, and the destructor, run on the scheduler's thread, and so do the events; they never
@@ -47,7 +49,8 @@ class GrpcFleetServer final : public AgentLinks {
   // More than 8,192 messages or 512 MiB waiting for one agent closes its link: ResourceExhausted.
   void Send(LinkId link, CoordinatorMessage message) override;
   void Ack(LinkId link, std::uint64_t sequence) override;
-  // What was sent is written first; within two seconds the link is cut.
+  // What was sent is written first, and what the agent has sent is read; the link is cut after
+  // `linger`.
   void Close(LinkId link) override;
 
  private:

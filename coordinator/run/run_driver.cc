@@ -167,7 +167,7 @@ void RunDriver::Do(const action::JudgeStep&) {
   const RunStep& step = steps_.back();
   if (const Status kept = deps_.journal.CloseStep(step.summary, step.note, ingest_->cells());
       !kept.ok()) {
-    return Feed(event::StoreFailed{std::string(MessageOf(kept))});
+    return FailStore(kept);
   }
   deps_.step_judged(step);
   Feed(event::StepJudged{verdict, evidence.requests_in_flight_mean});
@@ -201,6 +201,8 @@ std::vector<AgentEvidence> RunDriver::AgentsOfStep() const {
 
 void RunDriver::Do(const action::StopAgents& a) {
   fleet_.SendAll(Stop{.kind = a.kind, .drain_limit = a.drain_limit});
+  // An agent that has stopped says so once, however often it is asked.
+  for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) StopIfComplete(slot);
 }
 
 void RunDriver::Do(const action::SetDeadline& a) {
@@ -218,6 +220,7 @@ void RunDriver::Do(const action::Say& a) {
 void RunDriver::Do(const action::Finish& a) {
   finished_ = true;
   commit_.Cancel();
+  SayWhatIsMissing();
   fleet_.Disband();
   if (deps_.spawner != nullptr) deps_.spawner->EndAll();
   // In a turn of its own: whoever is told may destroy this driver.
@@ -236,6 +239,8 @@ void RunDriver::OnFleetComplete() {
 void RunDriver::OnAgentLost(std::uint32_t slot, const std::string& reason) {
   ++slots_[slot].generation;
   slots_[slot].gate = BatchGate{};
+  slots_[slot].closing.reset();
+  slots_[slot].stopped.reset();
   Feed(event::AgentLost{slot, fmt::format("{}: {}", fleet_.hello(slot).name, reason)});
 }
 
@@ -261,19 +266,18 @@ void RunDriver::OnAgentMessage(std::uint32_t slot, AgentMessage message) {
     CloseIfComplete(slot);
   } else if (const auto* fault = std::get_if<AgentFault>(&message)) {
     Feed(event::AgentFaulted{slot, fault->message});
-  } else if (std::holds_alternative<Stopped>(message)) {
-    Feed(event::StoppedBy{slot});
+  } else if (const auto* stopped = std::get_if<Stopped>(&message)) {
+    slots_[slot].stopped = *stopped;
+    StopIfComplete(slot);
   }
 }
 
 void RunDriver::OnAgentBatch(std::uint32_t slot, RecordBatch batch) {
   SlotState& state = slots_[slot];
-  if (batch.incarnation != fleet_.hello(slot).incarnation) return;
+  if (store_failed_ || batch.incarnation != fleet_.hello(slot).incarnation) return;
   const BatchGate::Decision decision = state.gate.Offer(batch.sequence);
   if (decision == BatchGate::Decision::kAccept) {
-    if (const Status kept = deps_.journal.Append(batch); !kept.ok()) {
-      return Feed(event::StoreFailed{std::string(MessageOf(kept))});
-    }
+    if (const Status kept = deps_.journal.Append(batch); !kept.ok()) return FailStore(kept);
     state.gate.Accept();
     records_stored_ += batch.records.size();
     if (ingest_ != nullptr) {
@@ -283,6 +287,7 @@ void RunDriver::OnAgentBatch(std::uint32_t slot, RecordBatch batch) {
   }
   fleet_.Ack(slot, state.gate.accepted());
   CloseIfComplete(slot);
+  StopIfComplete(slot);
 }
 
 void RunDriver::CloseIfComplete(std::uint32_t slot) {
@@ -293,6 +298,33 @@ void RunDriver::CloseIfComplete(std::uint32_t slot) {
   ingest_->Add(slot, closed.tally);
   state.tally = closed.tally;
   Feed(event::StepClosedBy{slot, closed.tally.step});
+}
+
+void RunDriver::SayWhatIsMissing() {
+  if (store_failed_) return;
+  for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {
+    const SlotState& state = slots_[slot];
+    if (!state.stopped.has_value()) continue;
+    const std::uint64_t first = state.gate.accepted() + 1;
+    const std::uint64_t last = state.stopped->last_sequence;
+    if (first > last) continue;
+    deps_.say(fmt::format("agent {}: batches {} to {} did not come in time, their records are lost",
+                          slot, first, last));
+  }
+}
+
+void RunDriver::StopIfComplete(std::uint32_t slot) {
+  const SlotState& state = slots_[slot];
+  if (!state.stopped.has_value()) return;
+  if (!store_failed_ && state.gate.accepted() < state.stopped->last_sequence) return;
+  Feed(event::StoppedBy{slot});
+}
+
+// Said once: the run ends with it, and agents that have stopped are waited for no longer.
+void RunDriver::FailStore(const Status& status) {
+  if (std::exchange(store_failed_, true)) return;
+  Feed(event::StoreFailed{std::string(MessageOf(status))});
+  for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) StopIfComplete(slot);
 }
 
 }  // namespace plimsoll

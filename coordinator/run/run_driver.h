@@ -78,6 +78,7 @@ class RunDriver final : public FleetEvents {
   struct SlotState {
     BatchGate gate;
     std::optional<StepClosed> closing;  // Waits for its last batch.
+    std::optional<Stopped> stopped;     // Said; its last batch may be on the way.
     std::optional<StepTally> tally;     // Of the current step.
     Duration clock_uncertainty{};       // When the step's start was converted.
     std::uint32_t generation = 0;       // How many agents the slot has lost.
@@ -98,6 +99,9 @@ class RunDriver final : public FleetEvents {
   void Do(const action::Finish& a);
 
   void CloseIfComplete(std::uint32_t slot);
+  void StopIfComplete(std::uint32_t slot);
+  void SayWhatIsMissing();
+  void FailStore(const Status& status);
   std::vector<AgentEvidence> AgentsOfStep() const;
   std::vector<LaneSpec> LanesOf(std::uint32_t sessions) const;
 
@@ -114,6 +118,7 @@ class RunDriver final : public FleetEvents {
   std::vector<RunStep> steps_;
   std::vector<MachineEvent> queue_;  // Events that arise while actions are carried out.
   bool feeding_ = false;
+  bool store_failed_ = false;  // Nothing is kept any more, so no batch is waited for.
   bool finished_ = false;
   Timer deadline_;
   Timer commit_;

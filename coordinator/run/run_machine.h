@@ -8,7 +8,7 @@
 //   prepare_step  every agent has primed            prime + 30 s      that agent counts as lost
 //   step          every agent has closed it         its time + 30 s   that agent counts as lost
 //   replace       the lost agents are back, ready   replace_limit     the sweep ends, exit 3
-//   stop          nothing is in flight              drain + 15 s      ends anyway
+//   stop          nothing is in flight, all stored  drain + 15 s      ends anyway
 #pragma once
 
 #include <cstdint>
@@ -87,6 +87,7 @@ struct AgentFaulted {
   std::uint32_t slot;
   std::string message;
 };
+// Nothing of the agent is in flight and every record of it is stored.
 struct StoppedBy {
   std::uint32_t slot;
 };

@@ -3,7 +3,11 @@
 
 #include <set>
 
+#include <fmt/format.h>
+
+#include "common/base/rng.h"
 #include "common/corpus/synth.h"
+#include "common/plan/lanes.h"
 #include "gtest/gtest.h"
 #include "tests/sim/sim_options.h"
 
@@ -184,6 +188,59 @@ TEST(FleetSim, StopDrainsKeepsWhatWasMeasuredAndExits5) {
   for (const CallRecord& r : sim.records()) EXPECT_NE(r.outcome, Outcome::kCut);
 }
 
+// Keys of the calls that agents handed over from `from` on, in the rig's time.
+SimOptions WatchingStarts(SimOptions options, FleetSim** sim, Duration from,
+                          std::set<std::uint64_t>* keys) {
+  options.target.on_start = [sim, from, keys](MonoTime, const CallRequest& request) {
+    if ((*sim)->scheduler().Now() >= MonoTime{} + from) keys->insert(request.call_key);
+  };
+  return options;
+}
+
+TEST(FleetSim, EveryCallInFlightAtAStopIsInTheJournal) {
+  for (const int signals : {1, 2}) {
+    std::size_t in_flight = 0;
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      SCOPED_TRACE(fmt::format("{} signals, network seed {}", signals, seed));
+      SimOptions options = SmallRun();
+      // Batches are lost and sent again, seconds after the agent has said that it stopped.
+      options.network.batch_loss = 0.1;
+      options.network.seed = seed;
+      std::set<std::uint64_t> started;
+      FleetSim* rig = nullptr;
+      FleetSim sim(WatchingStarts(options, &rig, 40s, &started));  // Priming is long over.
+      rig = &sim;
+      sim.StopAt(50s, 1);
+      if (signals == 2) sim.StopAt(50s + 50ms, 2);
+      const RunResult result = sim.Run();
+      EXPECT_EQ(result.code, ExitCode::kStopped) << Explain(sim, result);
+      std::set<std::uint64_t> stored;
+      for (const CallRecord& r : sim.records()) {
+        stored.insert(MixKey(KeysFor(options.plan, r.lane, r.play).play, r.call, r.attempt));
+        in_flight += r.outcome == Outcome::kCut ? 1 : 0;
+      }
+      for (const std::uint64_t key : started) EXPECT_TRUE(stored.contains(key));
+      EXPECT_FALSE(started.empty());
+    }
+    EXPECT_EQ(in_flight > 0, signals == 2);
+  }
+}
+
+TEST(FleetSim, AStopWaitsForLostBatchesNoLongerThanItsDeadlineAndSaysWhatIsMissing) {
+  SimOptions options = SmallRun();
+  options.network.batch_loss = 1;
+  FleetSim sim(std::move(options));
+  sim.StopAt(50s, 1);
+  const RunResult result = sim.Run();
+  EXPECT_EQ(result.code, ExitCode::kStopped) << Explain(sim, result);
+  EXPECT_TRUE(sim.records().empty());
+  // The step's drain limit and 15 s.
+  EXPECT_GE(sim.scheduler().Now() - MonoTime{}, 50s + 45s);
+  EXPECT_LT(sim.scheduler().Now() - MonoTime{}, 50s + 46s);
+  EXPECT_NE(Explain(sim, result).find("agent 1: batches 1 to "), std::string::npos)
+      << Explain(sim, result);
+}
+
 TEST(FleetSim, TheSecondStopAbortsAtOnce) {
   SimOptions options = SmallRun();
   options.engine.decode_tokens_per_s = 0.5;  // Calls that would drain for minutes.
@@ -201,6 +258,8 @@ TEST(FleetSim, AStoreThatFailsEndsTheRunWithoutAVerdict) {
   const RunResult result = sim.Run();
   EXPECT_EQ(result.code, ExitCode::kCouldNotRun) << Explain(sim, result);
   EXPECT_NE(result.reason.find("no space left"), std::string::npos) << result.reason;
+  // Nothing can be kept any more, so nothing is waited for.
+  EXPECT_LT(sim.scheduler().Now() - MonoTime{}, 53s);
 }
 
 TEST(FleetSim, AgentsClocksMayLieFarApart) {

@@ -120,8 +120,9 @@ class Rig : public testing::Test {
   }
   void StartServer(const std::string& listen = "127.0.0.1:0") {
     fleet_loop.Do([&] {
-      auto made = GrpcFleetServer::Listen({.listen = listen, .shutdown_wait = 200ms},
-                                          fleet_loop.loop(), fleet);
+      auto made =
+          GrpcFleetServer::Listen({.listen = listen, .shutdown_wait = 200ms, .linger = kPatience},
+                                  fleet_loop.loop(), fleet);
       ASSERT_TRUE(made.ok()) << made.status();
       server = *std::move(made);
       address = server->address();
@@ -130,13 +131,24 @@ class Rig : public testing::Test {
   void StopServer() {
     fleet_loop.Do([&] { server.reset(); });
   }
-  void Dial(Duration patience = 10s) {
+  void Dial(Duration patience = kPatience, Duration linger = kPatience) {
     agent_loop.Do([&] {
       link = std::make_unique<GrpcCoordinatorLink>(
-          GrpcCoordinatorLinkOptions{
-              .coordinator = address, .incarnation = kIncarnation, .seed = 7, .patience = patience},
+          GrpcCoordinatorLinkOptions{.coordinator = address,
+                                     .incarnation = kIncarnation,
+                                     .seed = 7,
+                                     .patience = patience,
+                                     .linger = linger},
           agent_loop.loop(), agent);
     });
+  }
+  void SendBatches(std::uint64_t first, std::uint64_t last) {
+    agent_loop.Do([&] {
+      for (std::uint64_t i = first; i <= last; ++i) link->SendBatch(ABatch(i));
+    });
+  }
+  void Close() {
+    agent_loop.Do([&] { link->Close(); });
   }
   // Destroys the agent's end without a word, as its process would vanish.
   void HangUp() {

@@ -5,6 +5,7 @@
 #include <grpcpp/create_channel.h>
 #include <grpcpp/security/credentials.h>
 
+#include "common/base/limits.h"
 #include "plimsoll/v1/control.grpc.pb.h"
 #include "tests/integration/rpc/rig.h"
 
@@ -60,6 +61,37 @@ TEST_F(RpcFailure, NoServerClosesWithAddressAndReasonWhenPatienceEnds) {
   EXPECT_EQ(agent.closed[0].code(), absl::StatusCode::kUnavailable);
   EXPECT_TRUE(Says(agent.closed[0], address)) << agent.closed[0];
   EXPECT_TRUE(Says(agent.closed[0], "0.4 s")) << agent.closed[0];
+}
+
+TEST_F(RpcFailure, ClosingSaysWhichBatchesTheCoordinatorDidNotTake) {
+  StartServer();
+  Dial(kPatience, 100ms);
+  Send(AHello());
+  ASSERT_TRUE(fleet.WaitFor([&] { return fleet.messages.size() == 1; }));
+  Answer(fleet.messages[0].first, Welcome{});
+  // No more than the window is read, of which ten are acked.
+  SendBatches(1, 3 * limits::kBatchWindow);
+  ASSERT_TRUE(fleet.WaitFor([&] { return fleet.batches.size() == limits::kBatchWindow; }));
+  fleet_loop.Do([&] { server->Ack(fleet.messages[0].first, 10); });
+  ASSERT_TRUE(agent.WaitFor([&] { return agent.acks.size() == 1; }));
+  Close();
+  ASSERT_TRUE(agent.WaitFor([&] { return !agent.closed.empty(); }));
+  EXPECT_EQ(agent.closed[0].code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_TRUE(Says(agent.closed[0], address)) << agent.closed[0];
+  EXPECT_TRUE(Says(agent.closed[0], "within 0.1 s")) << agent.closed[0];
+  EXPECT_TRUE(Says(agent.closed[0], "batches 11 to 192 may be lost")) << agent.closed[0];
+}
+
+TEST_F(RpcFailure, ClosingBeforeThereIsAServerSaysWhatWasNotSent) {
+  address = "127.0.0.1:1";
+  Dial();
+  Send(AHello());
+  SendBatches(1, 3);
+  Close();
+  ASSERT_TRUE(agent.WaitFor([&] { return !agent.closed.empty(); }));
+  EXPECT_EQ(agent.closed[0].code(), absl::StatusCode::kUnavailable);
+  EXPECT_TRUE(Says(agent.closed[0], "1 messages were not sent")) << agent.closed[0];
+  EXPECT_TRUE(Says(agent.closed[0], "batches 1 to 3 may be lost")) << agent.closed[0];
 }
 
 TEST_F(RpcFailure, AnAddressThatIsNoneClosesTheLink) {

@@ -1,7 +1,9 @@
 // Links that work: messages, batches and acks between real ends over loopback.
 #include <algorithm>
+#include <optional>
 
 #include "common/base/limits.h"
+#include "tests/integration/rpc/deaf_port.h"
 #include "tests/integration/rpc/rig.h"
 
 namespace plimsoll::test {
@@ -81,16 +83,16 @@ TEST_F(RpcLink, ReadsNoMoreThanTheWindowUntilAcked) {
   EXPECT_EQ(fleet.batches.size(), 2 * limits::kBatchWindow + 10);
 }
 
-TEST_F(RpcLink, KeepsWhatIsSentBeforeTheServerIsUp) {
-  StartServer();
-  const std::string later = address;
-  StopServer();
+TEST_F(RpcLink, KeepsWhatIsSentThroughAttemptsThatFailUntilTheServerIsUp) {
+  std::optional<DeafPort> deaf(std::in_place);
+  address = deaf->address();
   Dial();
   Send(AHello());
-  agent_loop.Do([&] { link->SendBatch(ABatch(1)); });
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));  // Several refused attempts.
+  SendBatches(1, 1);
+  for (int attempt = 0; attempt < 3; ++attempt) ASSERT_TRUE(deaf->HangUpOnOne());
+  deaf.reset();
   EXPECT_TRUE(agent.closed.empty());
-  StartServer(later);
+  StartServer(address);
   ASSERT_TRUE(fleet.WaitFor([&] { return fleet.messages.size() == 1; }));
   Answer(fleet.messages[0].first, Welcome{});
   ASSERT_TRUE(fleet.WaitFor([&] { return fleet.batches.size() == 1; }));
@@ -108,6 +110,33 @@ TEST_F(RpcLink, AgentClosesInOrderAndNothingSentIsLost) {
   EXPECT_TRUE(fleet.closed[0].second.ok()) << fleet.closed[0].second;
   EXPECT_EQ(fleet.batches_at_close, 40u);
   EXPECT_EQ(fleet.messages.back().second, AgentMessage(Stopped{.last_sequence = 40}));
+  ASSERT_TRUE(agent.WaitFor([&] { return !agent.closed.empty(); }));
+  EXPECT_TRUE(agent.closed[0].ok()) << agent.closed[0];
+}
+
+TEST_F(RpcLink, AgentMayCloseBeforeTheCoordinatorsFirstWord) {
+  StartServer();
+  Dial();
+  Send(AHello());
+  ASSERT_TRUE(fleet.WaitFor([&] { return fleet.messages.size() == 1; }));
+  SendBatches(1, 40);
+  Close();
+  SendBatches(41, 41);  // Too late.
+  Answer(fleet.messages[0].first, Welcome{});
+  ASSERT_TRUE(fleet.WaitFor([&] { return !fleet.closed.empty(); }));
+  EXPECT_EQ(fleet.batches_at_close, 40u);
+  ASSERT_TRUE(agent.WaitFor([&] { return !agent.closed.empty(); }));
+  EXPECT_TRUE(agent.closed[0].ok()) << agent.closed[0];
+}
+
+TEST_F(RpcLink, CoordinatorClosesInOrderAndReadsWhatTheAgentHadSent) {
+  const LinkId id = Attach();
+  fleet.on_batch = [&](LinkId, const RecordBatch& batch) {
+    if (batch.sequence == 1) server->Close(id);
+  };
+  SendBatches(1, 40);
+  ASSERT_TRUE(fleet.WaitFor([&] { return !fleet.closed.empty(); }));
+  EXPECT_EQ(fleet.batches_at_close, 40u);
   ASSERT_TRUE(agent.WaitFor([&] { return !agent.closed.empty(); }));
   EXPECT_TRUE(agent.closed[0].ok()) << agent.closed[0];
 }

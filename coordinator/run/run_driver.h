@@ -79,6 +79,7 @@ class RunDriver final : public FleetEvents {
     BatchGate gate;
     std::optional<StepClosed> closing;  // Waits for its last batch.
     std::optional<StepTally> tally;     // Of the current step.
+    bool lost = false;                  // An agent of the slot, in the current step.
     Duration clock_uncertainty{};       // When the step's start was converted.
     std::uint32_t generation = 0;       // How many agents the slot has lost.
   };

@@ -52,6 +52,7 @@ Status Replayer::PrepareStep(const StepPlan& step, const std::vector<LaneSpec>& 
 
 Status Replayer::CommitStep(std::uint32_t step, MonoTime start,
                             std::function<void(StepTally)> closed) {
+  if (context_.stopping) return absl::FailedPreconditionError("a start after the stop");
   if (!has_prepared_ || prepared_.step != step) {
     return absl::FailedPreconditionError(fmt::format("step {} was not prepared", step));
   }
@@ -94,7 +95,8 @@ void Replayer::OnSettled() {
   }
   if (context_.stopping && context_.in_flight.count() == 0 && stopped_ && !stop_timer_.armed()) {
     stop_timer_ = context_.scheduler.After(Duration{0}, [this] {
-      drain_timer_.Cancel();
+      stop_timer_.Cancel();  // Disarmed: another Stop() is answered too.
+      stop_limit_timer_.Cancel();
       if (const auto stopped = std::move(stopped_)) stopped();
     });
   }
@@ -134,7 +136,9 @@ void Replayer::Stop(Duration drain_limit, std::function<void()> stopped) {
   start_timer_.Cancel();
   measured_timer_.Cancel();
   for (const auto& lane : lanes_) lane->StopReleases();
-  drain_timer_ = context_.scheduler.After(drain_limit, [this] {
+  // Not the step's drain timer, which a step that closes meanwhile cancels.
+  stop_by_ = std::min(stop_by_, context_.scheduler.Now() + drain_limit);
+  stop_limit_timer_ = context_.scheduler.At(stop_by_, [this] {
     for (const auto& lane : lanes_) lane->CutAll();
     OnSettled();
   });
@@ -148,6 +152,7 @@ void Replayer::Pause() {
 
 void Replayer::Resume() {
   context_.paused = false;
+  primer_.Resume();
   for (const auto& lane : lanes_) lane->Resume();
 }
 

@@ -29,7 +29,8 @@ class Replayer {
   // The prepared step starts at `start`. `closed` is called once, with records already in the sink.
   Status CommitStep(std::uint32_t step, MonoTime start, std::function<void(StepTally)> closed);
   // Releases nothing more; `stopped` is called once when nothing is in flight, at the latest after
-  // `drain_limit`, when what is left is cut. A second call may only shorten it.
+  // `drain_limit`, when what is left is cut. A second call may only shorten it, and its `stopped`
+  // takes the place of a first one that was not called yet.
   void Stop(Duration drain_limit, std::function<void()> stopped);
 
   // Dead-man: releases wait until Resume().
@@ -66,6 +67,8 @@ class Replayer {
   Timer measured_timer_;
   Timer drain_timer_;
   Timer close_timer_;
+  MonoTime stop_by_ = MonoTime::max();  // After a stop: what is in flight then is cut.
+  Timer stop_limit_timer_;
   Timer stop_timer_;
 };
 

@@ -52,7 +52,9 @@ RunDriver::RunDriver(RunSpec spec, RunDeps deps)
       slots_(spec_.settings.agents),
       recorded_cycle_(RecordedCycles(*spec_.corpus, spec_.plan)) {
   if (deps_.spawner != nullptr) {
-    deps_.spawner->on_exit = [this](std::uint32_t, const std::string& how) {
+    deps_.spawner->on_exit = [this](std::uint32_t index, const std::string& how) {
+      // Of an agent that was here its link tells, as of any other.
+      if (fleet_.alive(index)) return;
       Feed(event::AgentFailedToStart{how});
     };
   }

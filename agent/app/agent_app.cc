@@ -53,7 +53,7 @@ class AgentApp final : public CoordinatorLinkEvents {
                   .self_load = load_,
                   .shelf = shelf_,
                   .make_transport = [this](const RunPlan& plan) { return MakeTransport(plan); },
-                  .finished = [this](Status status) { Finish(std::move(status)); }},
+                  .finished = [this](const Status& status) { Finish(status); }},
         std::move(hello));
     link_ = std::make_unique<GrpcCoordinatorLink>(
         GrpcCoordinatorLinkOptions{.coordinator = options.coordinator,
@@ -90,7 +90,7 @@ class AgentApp final : public CoordinatorLinkEvents {
         std::make_unique<HttpCallTransport>(http_, loop_, plan.target, std::move(options)));
   }
 
-  void Finish(Status status) {
+  void Finish(const Status& status) {
     if (!status.ok()) {
       exit_ = status.code() == absl::StatusCode::kCancelled ? kExitStopped : kExitCouldNotRun;
       LogError("{}", MessageOf(status));

@@ -45,14 +45,14 @@ void Agent::OnMessage(CoordinatorMessage message) {
     paused_ = false;
     run_->replayer.Resume();
   }
-  std::visit([this](auto&& m) { Handle(std::move(m)); }, std::move(message));
+  std::visit([this](auto&& m) { Handle(std::forward<decltype(m)>(m)); }, std::move(message));
 }
 
 void Agent::Handle(Welcome message) {
   slot_ = message.agent_slot;
 }
 
-void Agent::Handle(Refuse message) {
+void Agent::Handle(const Refuse& message) {
   Finish(absl::FailedPreconditionError("the coordinator refused this agent: " + message.reason));
 }
 
@@ -71,7 +71,7 @@ void Agent::Handle(PrepareRun message) {
   if (const Status status = MakeRun(); !status.ok()) Fault(status);
 }
 
-void Agent::Handle(CorpusChunk message) {
+void Agent::Handle(const CorpusChunk& message) {
   if (plan_ == nullptr || run_ != nullptr || message.digest != plan_->corpus_digest) return;
   if (message.total_bytes > limits::kCorpusBytesMax || message.offset != corpus_bytes_.size() ||
       message.offset + message.bytes.size() > message.total_bytes) {
@@ -93,7 +93,7 @@ Status Agent::MakeRun() {
   return absl::OkStatus();
 }
 
-void Agent::Handle(PrepareStep message) {
+void Agent::Handle(const PrepareStep& message) {
   if (run_ == nullptr) return Fault(absl::FailedPreconditionError("a step before its run"));
   const std::uint32_t step = message.step.step;
   const Status status = run_->replayer.PrepareStep(
@@ -170,7 +170,7 @@ void Agent::WatchCoordinator() {
   });
 }
 
-void Agent::Finish(Status status) {
+void Agent::Finish(const Status& status) {
   if (finished_) return;
   finished_ = true;
   watch_.Cancel();

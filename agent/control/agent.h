@@ -53,11 +53,11 @@ class Agent final : public CoordinatorLinkEvents {
   struct Run;
 
   void Handle(Welcome message);
-  void Handle(Refuse message);
+  void Handle(const Refuse& message);
   void Handle(Ping message);
   void Handle(PrepareRun message);
-  void Handle(CorpusChunk message);
-  void Handle(PrepareStep message);
+  void Handle(const CorpusChunk& message);
+  void Handle(const PrepareStep& message);
   void Handle(CommitStep message);
   void Handle(Stop message);
 
@@ -65,7 +65,7 @@ class Agent final : public CoordinatorLinkEvents {
   void StopReplay(Duration drain_limit);
   void Fault(const Status& status);
   void WatchCoordinator();
-  void Finish(Status status);
+  void Finish(const Status& status);
 
   AgentDeps deps_;
   Hello hello_;

@@ -40,8 +40,4 @@ void LoopLoad::Sample() {
   timer_ = loop_.After(1s, [this] { Sample(); });
 }
 
-Duration LoopLoad::loop_lag_max() const {
-  return loop_.lag().max;
-}
-
 }  // namespace plimsoll

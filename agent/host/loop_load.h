@@ -12,7 +12,8 @@ class LoopLoad final : public SelfLoad {
   explicit LoopLoad(EventLoop& loop);
 
   void Reset() override;
-  Duration loop_lag_max() const override;
+  Duration loop_lag_max() const override { return loop_.lag().max; }
+  Duration loop_stalled() const override { return loop_.lag().stalled; }
   double cpu_share_max() const override { return cpu_share_max_; }
 
  private:

@@ -212,7 +212,9 @@ void Lane::RetryLater(ActiveCall& call, MonoTime at) {
 
 void Lane::FailPlay(const ActiveCall& call, MonoTime at) {
   if (play_->failed()) return;
-  const StepWindow& window = *call.window;
+  // In the current window, which is not the call's where its step was abandoned or is over: this
+  // step then has no cell for it, and its blocks and offsets would mean another time.
+  const StepWindow& window = *context_.window;
   play_->Fail(window.BlockOf(call.first_released), window.Offset(at));
   // Nothing of this play is released any more; what is in flight runs to its end.
   for (std::size_t i = active_.size(); i-- > 0;) {
@@ -367,7 +369,9 @@ void Lane::CutAll() {
 }
 
 void Lane::Pause() {
-  UpdateState(context_.scheduler.Now());
+  const MonoTime now = context_.scheduler.Now();
+  EndHold(now);
+  UpdateState(now);
 }
 
 void Lane::Resume() {
@@ -376,6 +380,7 @@ void Lane::Resume() {
   for (std::size_t i = 0; i < active_.size(); ++i) {
     ActiveCall& call = *active_[i];
     if (call.in_flight || call.due > now) continue;
+    call.timer.Cancel();  // It may be due in this very turn, and would fire the call again.
     call.due = now;
     Fire(call);
   }

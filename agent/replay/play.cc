@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "common/record/call_record.h"
+
 namespace plimsoll {
 namespace {
 
@@ -86,6 +88,8 @@ void Play::OpenWindow() {
   tally_.calls_before += tally_.calls_released + released_after_;
   tally_.calls_released = 0;
   released_after_ = 0;
+  // What failed before has no cell in this window.
+  if (tally_.failed) tally_.failed_block = kWarmUpBlock;
 }
 
 void Play::Fail(std::uint32_t block, std::int64_t at_ns) {

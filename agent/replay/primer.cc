@@ -63,6 +63,7 @@ void Primer::Run(const std::vector<Lane*>& lanes, Duration limit,
 }
 
 void Primer::StartMore() {
+  if (context_.paused || !done_) return;
   while (!jobs_.empty() && shots_.size() < kAtOnce) {
     const Job job = jobs_.front();
     jobs_.pop_front();

@@ -29,6 +29,8 @@ class Primer {
   // passed. One run at a time.
   void Run(const std::vector<Lane*>& lanes, Duration limit,
            std::function<void(const Result&)> done);
+  // After a dead-man pause, in which nothing more is started.
+  void Resume() { StartMore(); }
   // Hangs up on all and forgets `done`.
   void Cancel();
 

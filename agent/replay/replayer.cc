@@ -29,6 +29,7 @@ Status Replayer::PrepareStep(const StepPlan& step, const std::vector<LaneSpec>& 
   }
   measuring_ = false;
   start_timer_.Cancel();
+  measure_timer_.Cancel();
   measured_timer_.Cancel();
   drain_timer_.Cancel();
   close_timer_.Cancel();
@@ -51,6 +52,7 @@ Status Replayer::PrepareStep(const StepPlan& step, const std::vector<LaneSpec>& 
 
 Status Replayer::CommitStep(std::uint32_t step, MonoTime start,
                             std::function<void(StepTally)> closed) {
+  if (context_.stopping) return absl::FailedPreconditionError("a start after the stop");
   if (!has_prepared_ || prepared_.step != step) {
     return absl::FailedPreconditionError(fmt::format("step {} was not prepared", step));
   }
@@ -67,7 +69,6 @@ void Replayer::OnStart(StepWindow* window) {
   context_.window = window;
   measuring_ = true;
   ended_ = false;
-  self_load_.Reset();
   context_.in_flight.SetWindow(window->measure_begin, window->measure_end);
   for (const auto& lane : lanes_) {
     lane->OpenWindow(*window);
@@ -75,8 +76,12 @@ void Replayer::OnStart(StepWindow* window) {
   }
   measured_timer_ = context_.scheduler.At(window->measure_end, [this] {
     ended_ = true;
+    loop_lag_max_ = self_load_.loop_lag_max();
+    loop_stalled_ = self_load_.loop_stalled();
+    cpu_share_max_ = self_load_.cpu_share_max();
     OnSettled();
   });
+  measure_timer_ = context_.scheduler.At(window->measure_begin, [this] { self_load_.Reset(); });
   drain_timer_ = context_.scheduler.At(window->measure_end + window->plan.drain_limit, [this] {
     for (const auto& lane : lanes_) lane->CutMeasured(*context_.window);
     OnSettled();
@@ -90,7 +95,8 @@ void Replayer::OnSettled() {
   }
   if (context_.stopping && context_.in_flight.count() == 0 && stopped_ && !stop_timer_.armed()) {
     stop_timer_ = context_.scheduler.After(Duration{0}, [this] {
-      drain_timer_.Cancel();
+      stop_timer_.Cancel();  // Disarmed: another Stop() is answered too.
+      stop_limit_timer_.Cancel();
       if (const auto stopped = std::move(stopped_)) stopped();
     });
   }
@@ -115,8 +121,9 @@ StepTally Replayer::MakeTally() {
   tally.start_error_ns = start_error_ns_;
   tally.lateness_max_ns = window.lateness_ns.max();
   tally.lateness_p99_ns = window.lateness_ns.Quantile(0.99).value_or(0);
-  tally.loop_lag_max_ns = self_load_.loop_lag_max().count();
-  tally.cpu_share_max = self_load_.cpu_share_max();
+  tally.loop_lag_max_ns = loop_lag_max_.count();
+  tally.loop_stalled_ns = loop_stalled_.count();
+  tally.cpu_share_max = cpu_share_max_;
   tally.lanes.reserve(lanes_.size());
   for (const auto& lane : lanes_) tally.lanes.push_back(lane->Tally(window));
   return tally;
@@ -129,7 +136,9 @@ void Replayer::Stop(Duration drain_limit, std::function<void()> stopped) {
   start_timer_.Cancel();
   measured_timer_.Cancel();
   for (const auto& lane : lanes_) lane->StopReleases();
-  drain_timer_ = context_.scheduler.After(drain_limit, [this] {
+  // Not the step's drain timer, which a step that closes meanwhile cancels.
+  stop_by_ = std::min(stop_by_, context_.scheduler.Now() + drain_limit);
+  stop_limit_timer_ = context_.scheduler.At(stop_by_, [this] {
     for (const auto& lane : lanes_) lane->CutAll();
     OnSettled();
   });
@@ -143,6 +152,7 @@ void Replayer::Pause() {
 
 void Replayer::Resume() {
   context_.paused = false;
+  primer_.Resume();
   for (const auto& lane : lanes_) lane->Resume();
 }
 

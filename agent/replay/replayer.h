@@ -29,7 +29,8 @@ class Replayer {
   // The prepared step starts at `start`. `closed` is called once, with records already in the sink.
   Status CommitStep(std::uint32_t step, MonoTime start, std::function<void(StepTally)> closed);
   // Releases nothing more; `stopped` is called once when nothing is in flight, at the latest after
-  // `drain_limit`, when what is left is cut. A second call may only shorten it.
+  // `drain_limit`, when what is left is cut. A second call may only shorten it, and its `stopped`
+  // takes the place of a first one that was not called yet.
   void Stop(Duration drain_limit, std::function<void()> stopped);
 
   // Dead-man: releases wait until Resume().
@@ -55,12 +56,19 @@ class Replayer {
   bool measuring_ = false;  // A window is committed and not yet closed.
   bool ended_ = false;      // Its measured time is over.
   std::int64_t start_error_ns_ = 0;
+  // Of the measured time, taken at its end.
+  Duration loop_lag_max_{};
+  Duration loop_stalled_{};
+  double cpu_share_max_ = 0;
   std::function<void(StepTally)> closed_;
   std::function<void()> stopped_;
   Timer start_timer_;
+  Timer measure_timer_;
   Timer measured_timer_;
   Timer drain_timer_;
   Timer close_timer_;
+  MonoTime stop_by_ = MonoTime::max();  // After a stop: what is in flight then is cut.
+  Timer stop_limit_timer_;
   Timer stop_timer_;
 };
 

@@ -11,7 +11,8 @@ class SelfLoad {
   virtual ~SelfLoad() = default;
   virtual void Reset() = 0;
   virtual Duration loop_lag_max() const = 0;
-  virtual double cpu_share_max() const = 0;  // Of one core, the worst second.
+  virtual Duration loop_stalled() const = 0;  // Sum of the loop's stalls of 20 ms and more.
+  virtual double cpu_share_max() const = 0;   // Of one core, the worst second.
 };
 
 }  // namespace plimsoll

@@ -213,7 +213,7 @@ StatusOr<double> ParseShare(std::string_view text) {
 std::string PrintShare(double share) {
   // The shortest percentage that parses back to the same share.
   for (int decimals = 0; decimals <= 17; ++decimals) {
-    const std::string text = fmt::format("{:.{}f}%", share * 100, decimals);
+    std::string text = fmt::format("{:.{}f}%", share * 100, decimals);
     const StatusOr<double> back = ParseShare(text);
     if (back.ok() && *back == share) return text;
   }

@@ -16,6 +16,7 @@
 namespace plimsoll {
 namespace {
 
+constexpr Duration kStall = 20ms;
 constexpr Duration kLagPeriod = 10ms;
 
 }  // namespace
@@ -64,6 +65,7 @@ class EventLoop::Impl {
       const MonoTime now = clock.MonoNow();
       const Duration late = std::max(Duration{0}, now - lag_due);
       lag.max = std::max(lag.max, late);
+      if (late >= kStall) lag.stalled += late;
       second_max = std::max(second_max, late);
       if (now - second_start >= 1s) {
         lag.last_second = std::exchange(second_max, Duration{0});

@@ -16,6 +16,7 @@ class EventLoopIo;  // What asio_access.h opens up.
 struct LoopLag {
   Duration max{};          // Since the loop was made or ResetLag().
   Duration last_second{};  // Worst of the last whole second that was measured.
+  Duration stalled{};      // Sum of all of 20 ms and more, since the loop was made or ResetLag().
 };
 
 class EventLoop final : public Scheduler {

@@ -61,7 +61,10 @@ struct StepTally {
   std::int64_t start_error_ns = 0;   // Actual minus agreed start, on the agent's clock.
   std::int64_t lateness_max_ns = 0;  // Worst delay of a release behind its plan.
   std::int64_t lateness_p99_ns = 0;
+  // Of the agent's loop within the measured time: its worst stall, and the sum of those of 20 ms
+  // and more, during which nothing could be sent or stamped.
   std::int64_t loop_lag_max_ns = 0;
+  std::int64_t loop_stalled_ns = 0;
   double cpu_share_max = 0;        // Of one core, the busiest data loop, worst second.
   std::uint64_t records_lost = 0;  // Dropped because the uplink's bound was reached.
   std::vector<LaneTally> lanes;

@@ -119,6 +119,7 @@ void ToProto(const StepTally& tally, v1::StepTally* out) {
   out->set_lateness_max_ns(tally.lateness_max_ns);
   out->set_lateness_p99_ns(tally.lateness_p99_ns);
   out->set_loop_lag_max_ns(tally.loop_lag_max_ns);
+  out->set_loop_stalled_ns(tally.loop_stalled_ns);
   out->set_cpu_share_max(tally.cpu_share_max);
   out->set_records_lost(tally.records_lost);
   for (const LaneTally& lane : tally.lanes) ToProto(lane, out->add_lanes());
@@ -136,6 +137,7 @@ StatusOr<StepTally> FromProto(const v1::StepTally& in) {
   tally.lateness_max_ns = checks.Span(in.lateness_max_ns(), "lateness_max_ns").count();
   tally.lateness_p99_ns = checks.Span(in.lateness_p99_ns(), "lateness_p99_ns").count();
   tally.loop_lag_max_ns = checks.Span(in.loop_lag_max_ns(), "loop_lag_max_ns").count();
+  tally.loop_stalled_ns = checks.Span(in.loop_stalled_ns(), "loop_stalled_ns").count();
   checks.Require(std::isfinite(in.cpu_share_max()) && in.cpu_share_max() >= 0, "cpu_share_max",
                  "finite and not negative");
   tally.cpu_share_max = in.cpu_share_max();

@@ -76,6 +76,21 @@ Status WriteAll(int fd, std::string_view bytes) {
   return absl::OkStatus();
 }
 
+// Creates an empty file beside `path`, puts its name into *temporary, returns its descriptor.
+StatusOr<int> CreateBeside(const std::string& path, std::string* temporary) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    return absl::InvalidArgumentError(fmt::format("{}: is a folder", path));
+  }
+  *temporary = path + ".XXXXXX";
+  const int fd = ::mkstemp(temporary->data());
+  if (fd < 0) {
+    return absl::InvalidArgumentError(
+        fmt::format("{}: cannot create it: {}", path, std::strerror(errno)));
+  }
+  return fd;
+}
+
 }  // namespace
 
 StatusOr<std::vector<std::string>> ListTraces(const std::vector<std::string>& paths) {
@@ -138,16 +153,8 @@ std::string ShortPath(const std::string& path) {
 }
 
 Status WriteFileWhole(const std::string& path, std::string_view bytes) {
-  std::error_code error;
-  if (fs::is_directory(path, error)) {
-    return absl::InvalidArgumentError(fmt::format("{}: is a folder", path));
-  }
-  std::string temporary = path + ".XXXXXX";
-  const int fd = ::mkstemp(temporary.data());
-  if (fd < 0) {
-    return absl::InvalidArgumentError(
-        fmt::format("{}: cannot create it: {}", path, std::strerror(errno)));
-  }
+  std::string temporary;
+  ASSIGN_OR_RETURN(const int fd, CreateBeside(path, &temporary));
   Status status = WriteAll(fd, bytes);
   if (::close(fd) != 0 && status.ok()) status = absl::InternalError(std::strerror(errno));
   if (status.ok() && std::rename(temporary.c_str(), path.c_str()) != 0) {
@@ -155,6 +162,14 @@ Status WriteFileWhole(const std::string& path, std::string_view bytes) {
   }
   if (!status.ok()) ::unlink(temporary.c_str());
   return Annotate(status, fmt::format("{}: cannot write it", path));
+}
+
+Status CheckWritable(const std::string& path) {
+  std::string temporary;
+  ASSIGN_OR_RETURN(const int fd, CreateBeside(path, &temporary));
+  ::close(fd);
+  ::unlink(temporary.c_str());
+  return absl::OkStatus();
 }
 
 }  // namespace plimsoll

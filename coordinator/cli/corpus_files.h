@@ -27,4 +27,8 @@ std::string ShortPath(const std::string& path);
 // new one. InvalidArgument if nothing can be created there, Internal if writing fails.
 Status WriteFileWhole(const std::string& path, std::string_view bytes);
 
+// Whether WriteFileWhole() could begin now, with the same errors; leaves nothing behind, and what
+// is at `path` alone.
+Status CheckWritable(const std::string& path);
+
 }  // namespace plimsoll

@@ -125,8 +125,8 @@ Status RunApp::SetUp() {
                                        .corpus_digest = loaded_.corpus_digest}));
   ASSIGN_OR_RETURN(HttpCallOptions secrets, ReadTargetSecrets(plan_.target));
   target_ = std::make_unique<HttpCallTransport>(http_, loop_, plan_.target, std::move(secrets));
-  RETURN_IF_ERROR(repo_.PutRun(info_));
-  return StartLinks();
+  RETURN_IF_ERROR(StartLinks());
+  return repo_.PutRun(info_);  // Last: a run that could not be set up was none.
 }
 
 Status RunApp::StartLinks() {
@@ -220,12 +220,12 @@ int RunApp::Conclude() {
   if (!flags_.json.empty()) model.files_written.push_back(flags_.json);
   if (!model.steps.empty()) info_.capacity = model.capacity;
   const Status kept = repo_.PutRun(info_);
-  if (!flags_.json.empty()) {
-    const Status written = WriteFileWhole(flags_.json, JsonReport(model));
-    if (!written.ok()) return Fail(ExitCode::kInternal, written);
-  }
+  const Status written =
+      flags_.json.empty() ? absl::OkStatus() : WriteFileWhole(flags_.json, JsonReport(model));
+  // Before any complaint: what was measured is on the terminal, whatever the disk says.
   std::fputs(EndText(info_, model).c_str(), stdout);
   std::fflush(stdout);
+  if (!written.ok()) return Fail(ExitCode::kInternal, written);
   if (!kept.ok()) return Fail(ExitCode::kCouldNotRun, kept);
   return Code(result_->code);
 }
@@ -233,6 +233,12 @@ int RunApp::Conclude() {
 }  // namespace
 
 int RunScenario(LoadedScenario loaded, const RunFlags& flags) {
+  // Found now, not after an hour of measuring.
+  if (!flags.json.empty()) {
+    if (const Status status = CheckWritable(flags.json); !status.ok()) {
+      return Fail(ExitCode::kUsage, status);
+    }
+  }
   auto store = OpenRocksStore(flags.store, StoreAccess::kReadWrite);
   if (!store.ok()) return Fail(ExitCode::kCouldNotRun, store.status());
   return RunApp(std::move(loaded), flags, *std::move(store)).Run();

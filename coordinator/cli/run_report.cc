@@ -21,6 +21,7 @@ ReportModel ModelOf(const RunInfo& info, const Scenario& scenario, std::vector<S
   ReportModel model;
   model.run_name = info.name;
   model.run_id = info.id;
+  model.exit_code = info.exit_code;
   model.started_at = WallText(info.started);
   model.target_url = scenario.target.url;
   model.model = scenario.target.model;

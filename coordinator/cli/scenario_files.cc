@@ -21,7 +21,9 @@ constexpr std::size_t kScenarioBytesMax = std::size_t{1} << 20;
 Status LoadCorpus(LoadedScenario* loaded) {
   const CorpusSource& source = loaded->scenario.corpus;
   if (!source.file.empty()) {
-    ASSIGN_OR_RETURN(loaded->corpus_bytes, ReadWholeFile(source.file, limits::kCorpusBytesMax));
+    auto bytes = ReadWholeFile(source.file, limits::kCorpusBytesMax);
+    if (!bytes.ok()) return Annotate(bytes.status(), source.file);
+    loaded->corpus_bytes = *std::move(bytes);
     auto corpus = DecodeCorpus(loaded->corpus_bytes);
     if (!corpus.ok()) return Annotate(corpus.status(), source.file);
     loaded->corpus_label =
@@ -44,7 +46,9 @@ Status LoadCorpus(LoadedScenario* loaded) {
 
 StatusOr<LoadedScenario> LoadScenario(const std::string& path) {
   LoadedScenario loaded;
-  ASSIGN_OR_RETURN(loaded.text, ReadWholeFile(path, kScenarioBytesMax));
+  auto text = ReadWholeFile(path, kScenarioBytesMax);
+  if (!text.ok()) return Annotate(text.status(), path);
+  loaded.text = *std::move(text);
   const std::string folder = std::filesystem::path(path).parent_path().string();
   ASSIGN_OR_RETURN(loaded.scenario, ParseScenario(loaded.text, path, folder));
   RETURN_IF_ERROR(LoadCorpus(&loaded));

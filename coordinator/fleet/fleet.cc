@@ -202,7 +202,7 @@ void Fleet::Tick() {
     links_.Send(m.link, Ping{.sequence = next_ping_++});
   };
   for (Member& m : waiting_) ping(m);
-  for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {
+  for (std::uint32_t slot = 0; slot < slots_.size() && !disbanded_; ++slot) {
     Member& m = slots_[slot];
     ping(m);
     if (m.alive && now - m.heard > limits::kAgentLost) {
@@ -210,6 +210,7 @@ void Fleet::Tick() {
       Lose(slot, fmt::format("silent for {:.0f} s", ToSeconds(now - m.heard)));
     }
   }
+  if (disbanded_) return;  // By whoever heard of a loss.
   next_tick_ = now + (young ? kFirstPings : limits::kHeartbeat);
   tick_ = scheduler_.At(next_tick_, [this] { Tick(); });
 }

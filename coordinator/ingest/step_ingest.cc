@@ -74,8 +74,9 @@ void StepIngest::Add(const CallRecord& record) {
     if (stream.last_ok && record.first_released > stream.last_released) {
       cycles_ns_[record.tier].Record(record.first_released - stream.last_released);
     }
-    stream.last_released = record.first_released;
   }
+  // Of a retry too: the call's first attempt may have been another step's.
+  stream.last_released = record.first_released;
   stream.last_ok = record.outcome == Outcome::kOk;
   stream.open = false;
 

@@ -48,6 +48,7 @@ struct AgentEvidence {
   std::int64_t lateness_p99_ns = 0;
   std::int64_t lateness_max_ns = 0;
   std::int64_t loop_lag_max_ns = 0;
+  std::int64_t loop_stalled_ns = 0;
   double cpu_share_max = 0;
   std::uint64_t records_lost = 0;
   bool lost = false;  // Gone, or silent for too long, within the step.

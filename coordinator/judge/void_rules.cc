@@ -30,7 +30,8 @@ void CheckAgent(const AgentEvidence& agent, std::vector<std::string>& reasons) {
 }
 
 // A saturated generator measures itself.
-void CheckGenerator(const AgentEvidence& agent, std::vector<std::string>& reasons) {
+void CheckGenerator(const AgentEvidence& agent, double measured_ns,
+                    std::vector<std::string>& reasons) {
   if (Exceeds(agent.lateness_p99_ns, void_rules::kLatenessP99Max)) {
     reasons.push_back(fmt::format(
         "generator-limited: 1% of agent '{}''s calls left {:.0f} ms late or more, over {:.0f} ms",
@@ -40,6 +41,13 @@ void CheckGenerator(const AgentEvidence& agent, std::vector<std::string>& reason
     reasons.push_back(fmt::format(
         "generator-limited: agent '{}''s event loop stood still for {:.0f} ms, over {:.0f} ms",
         agent.name, Millis(agent.loop_lag_max_ns), Millis(void_rules::kLoopLagMax.count())));
+  }
+  const double stalled = static_cast<double>(agent.loop_stalled_ns) / measured_ns;
+  if (!(stalled <= void_rules::kLoopStalledShareMax)) {
+    reasons.push_back(
+        fmt::format("generator-limited: agent '{}''s event loop stood still for {:.1f}% of the "
+                    "measured time, over {:.0f}%",
+                    agent.name, stalled * 100, void_rules::kLoopStalledShareMax * 100));
   }
   if (!(agent.cpu_share_max <= void_rules::kCpuShareMax)) {  // NaN is no proof of health.
     reasons.push_back(fmt::format(
@@ -95,7 +103,8 @@ std::vector<std::string> VoidReasons(const StepEvidence& evidence) {
                                   identity.left, identity.right));
   }
   CheckClientErrors(evidence, reasons);
-  for (const AgentEvidence& agent : evidence.agents) CheckGenerator(agent, reasons);
+  for (const AgentEvidence& agent : evidence.agents)
+    CheckGenerator(agent, static_cast<double>(evidence.plan.measure.count()), reasons);
   if (evidence.planned_lane_ns <= 0) {
     reasons.emplace_back("no lane-time was planned");
   } else if (const double offered = OfferedShare(evidence);

@@ -94,6 +94,7 @@ Json Of(const AgentEvidence& agent) {
           {"lateness_p99_ms", Millis(agent.lateness_p99_ns)},
           {"lateness_max_ms", Millis(agent.lateness_max_ns)},
           {"loop_lag_max_ms", Millis(agent.loop_lag_max_ns)},
+          {"loop_stalled_ms", Millis(agent.loop_stalled_ns)},
           {"cpu_share_max", Number(agent.cpu_share_max)},
           {"records_lost", agent.records_lost},
           {"lost", agent.lost}};
@@ -189,22 +190,25 @@ Json Of(const Capacity& capacity) {
 }  // namespace
 
 std::string JsonReport(const ReportModel& model) {
-  const Json json = {
-      {"schema_version", kSchemaVersion},
-      {"run", {{"name", model.run_name}, {"id", model.run_id}, {"started_at", model.started_at}}},
-      {"target", {{"url", model.target_url}, {"model", model.model}}},
-      {"target_sessions", Number(model.target)},
-      {"corpus", model.corpus},
-      {"bar", ListOf(model.bar.limits)},
-      {"verdict",
-       {{"verdict", Name(model.verdict.verdict)},
-        {"exit_code", model.verdict.exit_code},
-        {"reason", model.verdict.reason}}},
-      {"capacity", Of(model.capacity)},
-      {"stopped_because", model.stopped_because},
-      {"steps", ListOf(model.steps)},
-      {"notes", model.notes},
-      {"files_written", model.files_written}};
+  const Json json = {{"schema_version", kSchemaVersion},
+                     {"run",
+                      {{"name", model.run_name},
+                       {"id", model.run_id},
+                       {"started_at", model.started_at},
+                       {"exit_code", model.exit_code ? Json(*model.exit_code) : Json()}}},
+                     {"target", {{"url", model.target_url}, {"model", model.model}}},
+                     {"target_sessions", Number(model.target)},
+                     {"corpus", model.corpus},
+                     {"bar", ListOf(model.bar.limits)},
+                     {"verdict",
+                      {{"verdict", Name(model.verdict.verdict)},
+                       {"exit_code", model.verdict.exit_code},
+                       {"reason", model.verdict.reason}}},
+                     {"capacity", Of(model.capacity)},
+                     {"stopped_because", model.stopped_because},
+                     {"steps", ListOf(model.steps)},
+                     {"notes", model.notes},
+                     {"files_written", model.files_written}};
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -22,7 +22,8 @@ struct ReportedStep {
 struct ReportModel {
   std::string run_name;  // Of the scenario.
   std::string run_id;
-  std::string started_at;  // Wall time as text; empty: not shown.
+  std::optional<int> exit_code;  // Of `plimsoll run`; absent: it has not ended.
+  std::string started_at;        // Wall time as text; empty: not shown.
   std::string target_url;
   std::string model;
   std::string corpus;                   // "agentx.corpus, 100 sessions"; empty: not shown.

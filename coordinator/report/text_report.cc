@@ -150,15 +150,13 @@ std::string AgentSentence(const AgentEvidence& agent) {
 
 std::string IdentitySentence(const std::vector<Identity>& identities) {
   if (identities.empty()) return "identities: none was checked";
-  std::string held;
   std::string broken;
   for (const Identity& identity : identities) {
-    std::string& list = identity.holds() ? held : broken;
-    if (!list.empty()) list += "; ";
-    list += identity.name;
-    if (!identity.holds()) list += fmt::format(" ({} against {})", identity.left, identity.right);
+    if (identity.holds()) continue;
+    if (!broken.empty()) broken += "; ";
+    broken += fmt::format("{} ({} against {})", identity.name, identity.left, identity.right);
   }
-  if (broken.empty()) return "identities hold: " + held;
+  if (broken.empty()) return fmt::format("identities hold, all {}", identities.size());
   return "identities DO NOT hold: " + broken;
 }
 

@@ -19,11 +19,13 @@ LocalAgents::~LocalAgents() = default;
 Status LocalAgents::Start(std::uint32_t index) {
   children_.erase(index);  // Whatever is left of the old one is ended, without a word.
   ChildOptions options;
+  // Agents of equal size stand in the fleet by name, and a slot's agent is started again by its
+  // slot: the names must sort as the indices do.
   options.argv = {program_,
                   "--coordinator",
                   coordinator_,
                   "--name",
-                  fmt::format("local-{}.{}", index, ++started_),
+                  fmt::format("local-{:02}.{}", index, ++started_),
                   "--allow",
                   allow_host_};
   auto child = ChildProcess::Start(loop_, options, [this, index](const ChildExit& exit) {

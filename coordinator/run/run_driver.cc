@@ -52,7 +52,9 @@ RunDriver::RunDriver(RunSpec spec, RunDeps deps)
       slots_(spec_.settings.agents),
       recorded_cycle_(RecordedCycles(*spec_.corpus, spec_.plan)) {
   if (deps_.spawner != nullptr) {
-    deps_.spawner->on_exit = [this](std::uint32_t, const std::string& how) {
+    deps_.spawner->on_exit = [this](std::uint32_t index, const std::string& how) {
+      // Of an agent that was here its link tells, as of any other.
+      if (fleet_.alive(index)) return;
       Feed(event::AgentFailedToStart{how});
     };
   }
@@ -133,6 +135,7 @@ void RunDriver::Do(const action::PrepareStep& a) {
   for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {
     slots_[slot].closing.reset();
     slots_[slot].tally.reset();
+    slots_[slot].lost = false;
     PrepareStep message{.step = a.plan, .lanes = {}};
     for (const LaneSpec& lane : lanes_) {
       if (lane.agent_slot == slot) message.lanes.push_back(lane);
@@ -175,6 +178,10 @@ void RunDriver::Do(const action::JudgeStep&) {
 
 std::vector<AgentEvidence> RunDriver::AgentsOfStep() const {
   std::vector<AgentEvidence> agents;
+  // A loss ends the step before the others have closed it, and they are not to blame. Without one,
+  // whoever has not closed it in time counts as lost.
+  const bool any_lost =
+      std::any_of(slots_.begin(), slots_.end(), [](const SlotState& s) { return s.lost; });
   for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {
     AgentEvidence agent;
     agent.slot = slot;
@@ -183,13 +190,14 @@ std::vector<AgentEvidence> RunDriver::AgentsOfStep() const {
         std::count_if(lanes_.begin(), lanes_.end(),
                       [&](const LaneSpec& lane) { return lane.agent_slot == slot; }));
     const std::optional<StepTally>& tally = slots_[slot].tally;
-    agent.lost = !tally.has_value();
+    agent.lost = any_lost ? slots_[slot].lost : !tally.has_value();
     if (tally.has_value()) {
       agent.attempts = tally->attempts_released;
       agent.skew_ns = std::abs(tally->start_error_ns) + slots_[slot].clock_uncertainty.count();
       agent.lateness_p99_ns = tally->lateness_p99_ns;
       agent.lateness_max_ns = tally->lateness_max_ns;
       agent.loop_lag_max_ns = tally->loop_lag_max_ns;
+      agent.loop_stalled_ns = tally->loop_stalled_ns;
       agent.cpu_share_max = tally->cpu_share_max;
       agent.records_lost = tally->records_lost;
     }
@@ -237,6 +245,7 @@ void RunDriver::OnFleetComplete() {
 
 void RunDriver::OnAgentLost(std::uint32_t slot, const std::string& reason) {
   ++slots_[slot].generation;
+  slots_[slot].lost = true;
   slots_[slot].gate = BatchGate{};
   slots_[slot].closing.reset();
   slots_[slot].stopped.reset();

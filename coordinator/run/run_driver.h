@@ -80,6 +80,7 @@ class RunDriver final : public FleetEvents {
     std::optional<StepClosed> closing;  // Waits for its last batch.
     std::optional<Stopped> stopped;     // Said; its last batch may be on the way.
     std::optional<StepTally> tally;     // Of the current step.
+    bool lost = false;                  // An agent of the slot, in the current step.
     Duration clock_uncertainty{};       // When the step's start was converted.
     std::uint32_t generation = 0;       // How many agents the slot has lost.
   };

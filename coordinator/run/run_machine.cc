@@ -35,6 +35,7 @@ class Transition {
     s_.phase = RunPhase::kGather;
     Do(action::GatherFleet{});
     Do(action::SetDeadline{settings_.gather_limit});
+    PrepareRunIfGathered();
   }
 
   void On(const event::AgentFailedToStart& e) {
@@ -46,20 +47,16 @@ class Transition {
   }
 
   void On(const event::FleetComplete&) {
-    if (s_.phase != RunPhase::kGather) return;
-    Do(action::Say{fmt::format("fleet: {} agents are here", settings_.agents)});
-    s_.phase = RunPhase::kPrepareRun;
-    for (std::uint32_t slot = 0; slot < settings_.agents; ++slot) {
-      s_.waiting_for.insert(slot);
-      Do(action::PrepareRun{slot});
-    }
-    Do(action::SetDeadline{kPrepareLimit});
+    s_.fleet_complete = true;
+    PrepareRunIfGathered();
   }
 
   void On(const event::RunReadyBy& e) {
     if (s_.phase == RunPhase::kPrepareRun) {
       s_.waiting_for.erase(e.slot);
       if (s_.waiting_for.empty()) NextStepOrStop();
+    } else if (s_.phase == RunPhase::kStep) {
+      s_.lost.erase(e.slot);  // Replaced before the step that it voided was judged.
     } else if (s_.phase == RunPhase::kReplace) {
       s_.lost.erase(e.slot);
       if (s_.lost.empty()) PrepareStep();
@@ -94,6 +91,10 @@ class Transition {
 
   void On(const event::AgentLost& e) {
     switch (s_.phase) {
+      case RunPhase::kPreflight:
+      case RunPhase::kGather:
+        Lose(e.slot, e.reason);
+        break;
       case RunPhase::kPrepareRun:
       case RunPhase::kPrepareStep:
         Lose(e.slot, e.reason);
@@ -120,6 +121,10 @@ class Transition {
   void On(const event::AgentReplaced& e) {
     if (s_.phase == RunPhase::kStop || s_.phase == RunPhase::kDone) return;
     Do(action::Say{fmt::format("agent {}: another one took its place", e.slot)});
+    if (s_.phase == RunPhase::kPreflight || s_.phase == RunPhase::kGather) {
+      s_.lost.erase(e.slot);
+      return PrepareRunIfGathered();
+    }
     Do(action::PrepareRun{e.slot});
   }
 
@@ -198,12 +203,22 @@ class Transition {
     return fmt::format("agent {}", fmt::join(slots, ", agent "));
   }
 
+  // Agents may dial in, and leave, before preflight is over.
+  void PrepareRunIfGathered() {
+    if (s_.phase != RunPhase::kGather || !s_.fleet_complete || !s_.lost.empty()) return;
+    Do(action::Say{fmt::format("fleet: {} agents are here", settings_.agents)});
+    s_.phase = RunPhase::kPrepareRun;
+    WaitForAll();
+    for (std::uint32_t slot = 0; slot < settings_.agents; ++slot) Do(action::PrepareRun{slot});
+    Do(action::SetDeadline{kPrepareLimit});
+  }
+
   void NextStepOrStop() {
     SweepDecision decision = NextStep(s_.history, settings_.sessions);
     if (decision.kind == SweepDecision::Kind::kStop) {
       const TargetVerdict target = JudgeTarget(s_.history, settings_.target);
       Do(action::Say{"sweep: " + decision.reason});
-      return EndRun(static_cast<ExitCode>(target.exit_code), target.reason, StopKind::kDrain);
+      return EndRun(static_cast<ExitCode>(target.exit_code), decision.reason, StopKind::kDrain);
     }
     s_.step = settings_.step;
     s_.step.sessions = decision.sessions;
@@ -249,26 +264,43 @@ class Transition {
     }
   }
 
+  // Design section 10: internal, stopped, could not run, then the verdict's.
+  static int Rank(ExitCode code) {
+    switch (code) {
+      case ExitCode::kInternal:
+        return 3;
+      case ExitCode::kStopped:
+        return 2;
+      case ExitCode::kCouldNotRun:
+        return 1;
+      default:
+        return 0;
+    }
+  }
+
   void EndRun(ExitCode code, std::string reason, StopKind kind) {
     if (s_.phase == RunPhase::kDone) return;
     const bool stopping = s_.phase == RunPhase::kStop;
-    // What ends the run first keeps its reason; a signal outranks a verdict (design section 10).
-    if (!stopping || code == ExitCode::kStopped) {
+    // Of equals, what ended the run first keeps its reason.
+    if (!stopping || Rank(code) > Rank(s_.end_code)) {
       s_.end_code = code;
       s_.end_reason = std::move(reason);
     }
-    const bool any_agent = s_.phase != RunPhase::kGather;
+    // Who was told to stop is told again only to be quicker, and has no more time for it.
+    if (stopping && (kind == StopKind::kDrain || s_.aborting)) return;
+    const bool any_agent = s_.phase != RunPhase::kPreflight && s_.phase != RunPhase::kGather;
+    if (!stopping) {
+      WaitForAll();
+      for (const std::uint32_t slot : s_.lost) s_.waiting_for.erase(slot);
+    }
     s_.phase = RunPhase::kStop;
     s_.judged_pending = false;
-    s_.waiting_for.clear();
-    if (!any_agent) return FinishWhenStopped();
-    for (std::uint32_t slot = 0; slot < settings_.agents; ++slot) {
-      if (!s_.lost.contains(slot)) s_.waiting_for.insert(slot);
-    }
+    s_.aborting = kind == StopKind::kAbort;
+    if (!any_agent) s_.waiting_for.clear();
+    if (s_.waiting_for.empty()) return FinishWhenStopped();
     const Duration drain = kind == StopKind::kDrain ? settings_.step.drain_limit : Duration{0};
     Do(action::StopAgents{kind, drain});
     Do(action::SetDeadline{drain + kStopSlack});
-    FinishWhenStopped();
   }
 
   void FinishWhenStopped() {

@@ -204,6 +204,7 @@ void Write(const AgentEvidence& agent, v1::StoredAgent& out) {
   out.set_lateness_p99_ns(agent.lateness_p99_ns);
   out.set_lateness_max_ns(agent.lateness_max_ns);
   out.set_loop_lag_max_ns(agent.loop_lag_max_ns);
+  out.set_loop_stalled_ns(agent.loop_stalled_ns);
   out.set_cpu_share_max(agent.cpu_share_max);
   out.set_records_lost(agent.records_lost);
   out.set_lost(agent.lost);
@@ -219,6 +220,7 @@ AgentEvidence Read(const v1::StoredAgent& in) {
   agent.lateness_p99_ns = in.lateness_p99_ns();
   agent.lateness_max_ns = in.lateness_max_ns();
   agent.loop_lag_max_ns = in.loop_lag_max_ns();
+  agent.loop_stalled_ns = in.loop_stalled_ns();
   agent.cpu_share_max = in.cpu_share_max();
   agent.records_lost = in.records_lost();
   agent.lost = in.lost();

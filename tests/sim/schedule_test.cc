@@ -16,6 +16,7 @@ class Load final : public SelfLoad {
  public:
   void Reset() override {}
   Duration loop_lag_max() const override { return Duration{0}; }
+  Duration loop_stalled() const override { return Duration{0}; }
   double cpu_share_max() const override { return 0; }
 };
 

@@ -3,130 +3,12 @@
 #include "agent/replay/replayer.h"
 
 #include <map>
-#include <numeric>
 #include <set>
 
-#include "agent/replay/back_off.h"
-#include "gtest/gtest.h"
-#include "tests/fakes/fixed_transport.h"
-#include "tests/fakes/sim_scheduler.h"
+#include "tests/agent/replay/replay_rig.h"
 
 namespace plimsoll {
 namespace {
-
-class Load final : public SelfLoad {
- public:
-  void Reset() override {}
-  Duration loop_lag_max() const override { return 3ms; }
-  double cpu_share_max() const override { return 0.25; }
-};
-
-class Sink final : public RecordSink {
- public:
-  void Add(const CallRecord& record) override { records.push_back(record); }
-  std::vector<CallRecord> records;
-};
-
-Call MakeCall(std::uint32_t stream, std::int32_t ref, std::uint32_t kept, std::uint32_t tokens) {
-  return {.stream = stream,
-          .ref = ref,
-          .kept_blocks = kept,
-          .tokens_in = tokens,
-          .tokens_out = 20,
-          .delay_ms = 500,
-          .service_ms = 1000};
-}
-
-// Main call 0 fans out into two joined streams (1, 2-3) and an async one (4); main goes on with
-// 5, 6.
-Session Tree() {
-  Session s;
-  s.id = "tree";
-  s.tier = Tier::kLight;
-  s.streams = {{},
-               {.parent_call = 0, .join_call = 5},
-               {.parent_call = 0, .join_call = 5},
-               {.parent_call = 0}};
-  s.calls = {MakeCall(0, -1, 0, 200), MakeCall(1, -1, 0, 100), MakeCall(2, -1, 0, 100),
-             MakeCall(2, 2, 1, 150),  MakeCall(3, -1, 0, 90),  MakeCall(0, 0, 3, 300),
-             MakeCall(0, 5, 4, 400)};
-  return s;
-}
-
-struct Rig {
-  explicit Rig(std::uint32_t lanes, ThinkTime think = ThinkTime::kNone) {
-    auto c = std::make_shared<Corpus>();
-    c->models = {"m"};
-    c->sessions = {Tree()};
-    plan.seed = 3;
-    plan.nonce = 9;
-    plan.tiers = {{.name = "light", .tier = Tier::kLight, .share = 1}};
-    plan.think_time = think;
-    index = std::make_unique<CorpusIndex>(c, plan);
-    replayer = std::make_unique<Replayer>(scheduler, transport, sink, load, plan, *index);
-    const std::vector<std::uint32_t> slots = {0};
-    specs = AssignLanes(plan.tiers, lanes, slots);
-  }
-
-  void StartStep(std::uint32_t step = 0) {
-    bool ready = false;
-    EXPECT_TRUE(replayer
-                    ->PrepareStep({.step = step,
-                                   .sessions = static_cast<std::uint32_t>(specs.size()),
-                                   .warm_up = 10s,
-                                   .measure = 60s,
-                                   .block = 20s,
-                                   .drain_limit = 30s,
-                                   .prime_limit = 20s},
-                                  specs,
-                                  [&](const Primer::Result& r) {
-                                    primed = r;
-                                    ready = true;
-                                  })
-                    .ok());
-    while (!ready && scheduler.RunOne()) {
-    }
-    EXPECT_TRUE(ready);
-    start = scheduler.Now() + 2s;
-    primers_sent = transport.sent.size();
-    EXPECT_TRUE(replayer->CommitStep(step, start, [&](StepTally t) { tally = t; }).ok());
-  }
-  void RunToClose() {
-    tally.reset();
-    const MonoTime limit = scheduler.Now() + 1h;
-    while (!tally.has_value() && scheduler.RunOne(limit)) {
-    }
-    ASSERT_TRUE(tally.has_value());
-  }
-
-  SimScheduler scheduler;
-  FixedTransport transport{scheduler};
-  Sink sink;
-  Load load;
-  RunPlan plan;
-  std::unique_ptr<CorpusIndex> index;
-  std::unique_ptr<Replayer> replayer;
-  std::vector<LaneSpec> specs;
-  Primer::Result primed;
-  std::size_t primers_sent = 0;
-  MonoTime start{};
-  std::optional<StepTally> tally;
-};
-
-void ExpectConserved(const StepTally& tally, std::int64_t measure_ns) {
-  const std::uint64_t ended =
-      std::accumulate(tally.outcomes.begin(), tally.outcomes.end(), std::uint64_t{0});
-  EXPECT_EQ(tally.attempts_released, ended);
-  for (const LaneTally& lane : tally.lanes) {
-    EXPECT_EQ(std::accumulate(lane.state_ns.begin(), lane.state_ns.end(), std::int64_t{0}),
-              measure_ns)
-        << "lane " << lane.lane;
-    for (const PlayTally& play : lane.plays) {
-      EXPECT_EQ(play.calls_total, play.calls_before + play.calls_skipped + play.calls_released +
-                                      play.calls_remaining);
-    }
-  }
-}
 
 TEST(Replayer, PlaysATreeInOrderAndJoinsItsSubagents) {
   Rig rig(1);
@@ -251,21 +133,6 @@ TEST(Replayer, ThirdFailureEndsThePlayAndItsRecordIsTheLast) {
   EXPECT_GT(failed_plays, 0);
   EXPECT_GT(rig.tally->lanes[0].state_ns[static_cast<std::size_t>(LaneState::kRefused)], 0);
   ExpectConserved(*rig.tally, Duration(60s).count());
-}
-
-TEST(Replayer, BackOffDoublesToThirtySeconds) {
-  const FailurePolicy policy;
-  Duration last{0};
-  for (std::uint32_t n = 1; n <= 12; ++n) {
-    const Duration wait = BackOff(policy, n, Duration(-1), 7 * n);
-    const Duration base = std::min<Duration>(1s * (1 << (n - 1)), 30s);
-    EXPECT_GE(wait, base);
-    EXPECT_LE(wait, base * 5 / 4);
-    EXPECT_GE(wait * 2, last);
-    last = wait;
-  }
-  EXPECT_EQ(BackOff(policy, 9, 5s, 1), Duration(5s));
-  EXPECT_EQ(BackOff(policy, 1, 0s, 1), Duration(1s));
 }
 
 TEST(Replayer, ContextOverflowEndsThePlayAtOnce) {

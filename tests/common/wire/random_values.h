@@ -105,6 +105,7 @@ inline StepTally AnyTally(Rng* rng) {
   tally.lateness_max_ns = AnySpanNs(rng);
   tally.lateness_p99_ns = AnySpanNs(rng);
   tally.loop_lag_max_ns = AnySpanNs(rng);
+  tally.loop_stalled_ns = AnySpanNs(rng);
   tally.cpu_share_max = rng->Uniform() * 2;
   tally.records_lost = AnyUpTo(rng, ~std::uint64_t{0});
   const std::size_t lanes = rng->Below(6);

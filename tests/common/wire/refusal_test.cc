@@ -166,6 +166,7 @@ TEST(Refusals, OfStepTally) {
              {"in_flight_request_ns", [=](P* p) { t(p)->set_in_flight_request_ns(-1); }},
              {"lateness_max_ns", [=](P* p) { t(p)->set_lateness_max_ns(-1); }},
              {"lateness_p99_ns", [=](P* p) { t(p)->set_lateness_p99_ns(-1); }},
+             {"loop_stalled_ns", [=](P* p) { t(p)->set_loop_stalled_ns(-1); }},
              {"loop_lag_max_ns", [=](P* p) { t(p)->set_loop_lag_max_ns(-1); }},
              {"cpu_share_max", [=](P* p) { t(p)->set_cpu_share_max(std::nan("")); }},
              {"cpu_share_max", [=](P* p) { t(p)->set_cpu_share_max(-0.5); }},

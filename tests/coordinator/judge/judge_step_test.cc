@@ -77,7 +77,9 @@ TEST(JudgeStep, VoidRulesComeFirst) {
        "do not add up: attempts = outcomes: 601 against 600"},
       {"lateness", [](StepEvidence& e) { e.agents[0].lateness_p99_ns = 50'000'001; },
        "generator-limited"},
-      {"loop", [](StepEvidence& e) { e.agents[0].loop_lag_max_ns = 250'000'001; }, "stood still"},
+      {"loop", [](StepEvidence& e) { e.agents[0].loop_lag_max_ns = 1'000'000'001; }, "stood still"},
+      {"stalls", [](StepEvidence& e) { e.agents[0].loop_stalled_ns = e.plan.measure.count() / 49; },
+       "of the measured time"},
       {"cpu", [](StepEvidence& e) { e.agents[0].cpu_share_max = 0.91; }, "91% of a core"},
       {"cpu NaN", [](StepEvidence& e) { e.agents[0].cpu_share_max = std::nan(""); }, "of a core"},
       {"no agent", [](StepEvidence& e) { e.agents.clear(); }, "no agent reported"},
@@ -104,7 +106,8 @@ TEST(JudgeStep, AtTheBoundsAStepStillCounts) {
   StepEvidence e = Healthy();
   e.agents[0].skew_ns = 100'000'000;
   e.agents[0].lateness_p99_ns = 50'000'000;
-  e.agents[0].loop_lag_max_ns = 250'000'000;
+  e.agents[0].loop_lag_max_ns = 1'000'000'000;
+  e.agents[0].loop_stalled_ns = e.plan.measure.count() / 50;
   e.agents[0].cpu_share_max = 0.9;
   e.outcomes[static_cast<std::size_t>(Outcome::kOk)] = 999;
   e.outcomes[static_cast<std::size_t>(Outcome::kClientError)] = 1;  // 0.1% exactly.

@@ -210,6 +210,22 @@ TEST(StepIngest, UnsentIsTheSilenceOverTheMedianCycle) {
   }
 }
 
+TEST(StepIngest, ACycleRunsFromTheFirstReleaseOfARetriedCallOfTheStepBefore) {
+  StepIngest ingest = MakeIngest();
+  CallRecord before = OkCall(12);
+  before.first_released = Sec(-5);
+  before.attempt = 2;
+  ingest.Add(before);
+  ingest.Add(OkCall(15, 1));  // 20 s later.
+  ingest.Add(0, StepTally{.step = 3,
+                          .lanes = {{.lane = 0,
+                                     .plays = {{.calls_remaining = 50,
+                                                .failed = true,
+                                                .failed_at_ns = Sec(20),
+                                                .next_play_at_ns = Sec(55)}}}}});
+  EXPECT_EQ(CellOf(ingest.Close({}), 0, 0)->unsent, 1u) << "35 s at 20 s, not at 15 s";
+}
+
 TEST(StepIngest, TheMedianCycleIsOfConsecutiveOkCallsOfOneStream) {
   const PlayTally play{.calls_remaining = 50,
                        .failed = true,

@@ -1,0 +1,115 @@
+// A scenario and its corpus into a plan: what is carried over, what is refused, the prompt that
+// preflight tries, and the dry plan to the byte.
+#include "coordinator/planning/planner.h"
+
+#include "common/plan/lanes.h"
+#include "common/plan/session_graph.h"
+#include "gtest/gtest.h"
+
+namespace plimsoll {
+namespace {
+
+// Three heavy sessions of three calls, two light ones of one.
+Corpus SmallCorpus() {
+  Corpus corpus;
+  corpus.models = {"m"};
+  for (std::uint32_t i = 0; i < 5; ++i) {
+    Session s;
+    s.tier = i < 3 ? Tier::kHeavy : Tier::kLight;
+    s.streams = {{}};
+    for (std::uint32_t c = 0; c < (i < 3 ? 3u : 1u); ++c) {
+      s.calls.push_back({.tokens_in = 1000 * (i + 1) + 100 * c, .service_ms = 1000});
+    }
+    corpus.sessions.push_back(s);
+  }
+  return corpus;
+}
+
+Scenario SmallScenario() {
+  Scenario s;
+  s.name = "recipe-7";
+  s.target.url = "http://127.0.0.1:8080/v1";
+  s.target.model = "m";
+  s.mix = {{.name = "heavy", .tier = Tier::kHeavy, .share = 1},
+           {.name = "light", .tier = Tier::kLight, .share = 1}};
+  s.sweep.sessions = {5, 10};
+  s.sweep.target = 10;
+  s.fleet.local = 3;
+  s.fleet.wait = 33s;
+  s.seed = 42;
+  s.replay.output_divisor = 4;
+  s.replay.isolate_prefixes = true;
+  return s;
+}
+
+TEST(Planner, CarriesTheScenarioOver) {
+  const Scenario scenario = SmallScenario();
+  const auto plan =
+      MakeRunPlan(scenario, SmallCorpus(), {.run_id = "r1", .nonce = 77, .corpus_digest = "abc"});
+  ASSERT_TRUE(plan.ok());
+  EXPECT_EQ(plan->run_id, "r1");
+  EXPECT_EQ(plan->nonce, 77u);
+  EXPECT_EQ(plan->corpus_digest, "abc");
+  EXPECT_EQ(plan->seed, 42u);
+  EXPECT_EQ(plan->tiers, scenario.mix);
+  EXPECT_EQ(plan->target, scenario.target);
+  EXPECT_EQ(plan->output_divisor, 4u);
+  EXPECT_TRUE(plan->isolate_prefixes);
+  const RunSettings settings = MakeRunSettings(scenario);
+  EXPECT_EQ(settings.sessions, (std::vector<std::uint32_t>{5, 10}));
+  EXPECT_EQ(settings.target, 10u);
+  EXPECT_EQ(settings.agents, 3u);
+  EXPECT_TRUE(settings.local_agents);
+  EXPECT_EQ(settings.gather_limit, Duration(33s));
+  EXPECT_EQ(settings.step.measure, scenario.sweep.measure);
+}
+
+TEST(Planner, ATierThatTheCorpusLacksIsRefusedByName) {
+  Corpus corpus = SmallCorpus();
+  corpus.sessions.resize(3);
+  const auto plan = MakeRunPlan(SmallScenario(), corpus, {});
+  EXPECT_EQ(plan.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_NE(MessageOf(plan.status()).find("light"), std::string_view::npos);
+}
+
+TEST(Planner, TheLongestFirstPromptIsOneThatALaneBeginsWith) {
+  const Corpus corpus = SmallCorpus();
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    Scenario scenario = SmallScenario();
+    scenario.seed = seed;
+    const RunPlan plan = *MakeRunPlan(scenario, corpus, {});
+    const FirstPrompt prompt = LongestFirstPrompt(plan, corpus, 5);
+    const std::uint32_t tokens = corpus.sessions[prompt.session].calls[prompt.call].tokens_in;
+    const SessionRotation rotation(corpus, plan.tiers, plan.seed);
+    const std::vector<std::uint32_t> slots = {0};
+    bool begins = false;
+    for (const LaneSpec& lane : AssignLanes(plan.tiers, 5, slots)) {
+      const std::uint32_t session = *rotation.SessionFor(lane.tier, lane.rank, 0);
+      const Session& s = corpus.sessions[session];
+      // Its calls last a second each, so the one at the start point is known by its share.
+      const double at = StartShare(seed, lane.lane, 0) * static_cast<double>(s.calls.size());
+      const auto call = static_cast<std::uint32_t>(at);
+      EXPECT_LE(s.calls[call].tokens_in, tokens) << "seed " << seed << " lane " << lane.lane;
+      begins |= session == prompt.session && call == prompt.call;
+    }
+    EXPECT_TRUE(begins) << "seed " << seed;
+  }
+}
+
+TEST(Planner, DryPlanToTheByte) {
+  const Scenario scenario = SmallScenario();
+  const RunPlan plan = *MakeRunPlan(scenario, SmallCorpus(), {});
+  EXPECT_EQ(
+      DryPlan(scenario, plan, SmallCorpus()),
+      (std::vector<std::string>{
+          "scenario  recipe-7: m at http://127.0.0.1:8080/v1",
+          "corpus    heavy (3 sessions, 9 calls), light (2 sessions, 2 calls)",
+          "step         5 sessions: 3 heavy, 2 light; lanes per agent 1/2/2",
+          "step        10 sessions: 5 heavy, 5 light; lanes per agent 3/4/3; the target",
+          "time      7.0 min a step (2.0 min warm-up, 5.0 min measured in blocks of 60 s), "
+          "14.1 min for 2 steps, plus priming (at most 60 s) and draining (at most 2.0 min) a "
+          "step"}));
+}
+
+}  // namespace
+}  // namespace plimsoll

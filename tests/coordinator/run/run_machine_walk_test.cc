@@ -1,0 +1,100 @@
+// Seeded random walks through the run machine: whatever comes in whatever order, a run always has a
+// way on (a deadline, or an answer that is out), and it finishes exactly once.
+#include <optional>
+
+#include "common/base/rng.h"
+#include "tests/coordinator/run/machine_rig.h"
+
+namespace plimsoll {
+namespace {
+
+MachineEvent RandomEvent(Rng* rng, const MachineState& state) {
+  const auto slot = static_cast<std::uint32_t>(rng->Below(2));
+  // Mostly of the present step.
+  const std::uint32_t step = rng->Chance(0.9) ? state.step.step : state.step.step - 1;
+  switch (rng->Below(16)) {
+    case 0:
+      return event::PreflightDone{rng->Chance(0.9) ? absl::OkStatus()
+                                                   : absl::UnavailableError("dead")};
+    case 1:
+      return event::FleetComplete{};
+    case 2:
+      return event::AgentReplaced{slot};
+    case 3:
+      if (rng->Chance(0.3)) return event::AgentLost{slot, "lost"};
+      return event::RunReadyBy{slot};
+    case 4:
+      if (rng->Chance(0.05)) return event::AgentFaulted{slot, "fault"};
+      return event::RunReadyBy{slot};
+    case 5:
+      if (rng->Chance(0.05)) return event::StopRequested{1 + static_cast<int>(slot)};
+      return event::StoppedBy{slot};
+    case 6:
+      if (rng->Chance(0.03)) return event::StoreFailed{"full"};
+      if (rng->Chance(0.05)) return event::AgentFailedToStart{"gone"};
+      return event::StoppedBy{slot};
+    case 7:
+    case 8:
+    case 9:
+      return event::StepReadyBy{slot, step};
+    case 10:
+    case 11:
+    case 12:
+      return event::StepClosedBy{slot, step};
+    case 13:
+      return event::StepJudged{VerdictOf(static_cast<Verdict>(1 + rng->Below(4))), 3};
+    case 14:
+      return event::RunReadyBy{slot};
+    default:
+      return event::Begin{};
+  }
+}
+
+TEST(RunMachineWalk, NeverStuckAndNeverFinishingTwice) {
+  constexpr std::uint64_t kWalks = 1000;
+  std::size_t phases_seen[8] = {};
+  for (std::uint64_t seed = 1; seed <= kWalks; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Rng rng(seed);
+    MachineRig rig(rng.Chance(0.5));
+    rig.Feed(event::Begin{});
+    bool deadline = false;
+    const auto follow = [&] {
+      for (const MachineAction& a : rig.actions) {
+        if (std::holds_alternative<action::SetDeadline>(a)) deadline = true;
+        if (std::holds_alternative<action::ClearDeadline>(a)) deadline = false;
+      }
+    };
+    for (int i = 0; i < 200 && rig.phase() != RunPhase::kDone; ++i) {
+      ++phases_seen[static_cast<std::size_t>(rig.phase())];
+      rig.Feed(RandomEvent(&rng, rig.machine.state()));
+      follow();
+      const RunPhase phase = rig.phase();
+      // Something must still come: the preflight's answer, the judge's, or a deadline.
+      ASSERT_TRUE(phase == RunPhase::kPreflight || phase == RunPhase::kDone || deadline ||
+                  rig.machine.state().judged_pending)
+          << Name(phase);
+    }
+    // From here on only time passes, and what is out is answered: the run comes to its end.
+    for (int i = 0; i < 40 && rig.phase() != RunPhase::kDone; ++i) {
+      if (rig.phase() == RunPhase::kPreflight) {
+        rig.Feed(event::PreflightDone{absl::OkStatus()});
+      } else if (rig.machine.state().judged_pending) {
+        rig.JudgeAs(Verdict::kNoData);
+      } else {
+        rig.Feed(event::DeadlinePassed{});
+      }
+    }
+    ASSERT_EQ(rig.phase(), RunPhase::kDone);
+    for (int i = 0; i < 30; ++i) {
+      rig.Feed(RandomEvent(&rng, rig.machine.state()));
+      EXPECT_TRUE(rig.Did<action::PrepareStep>().empty());
+    }
+    ASSERT_EQ(rig.DidEver<action::Finish>().size(), 1u);
+    EXPECT_FALSE(rig.DidEver<action::Finish>()[0].reason.empty());
+  }
+  for (std::size_t phase = 0; phase < 7; ++phase) EXPECT_GT(phases_seen[phase], 100u) << phase;
+}
+
+}  // namespace
+}  // namespace plimsoll

@@ -50,7 +50,7 @@ class Gateway::Impl {
     ArmCrash();
   }
 
-  void OnRequest(HttpServerRequest request, HttpResponder responder) {
+  void OnRequest(const HttpServerRequest& request, HttpResponder responder) {
     if (HtmlAt(config_.faults, Moment())) {
       return responder.Send(200, {{"Content-Type", "text/html; charset=utf-8"}}, kHtmlPage);
     }
@@ -213,8 +213,8 @@ Gateway::Gateway(Scheduler& scheduler, const Clock& clock, const GatewayConfig& 
 
 Gateway::~Gateway() = default;
 
-void Gateway::OnRequest(HttpServerRequest request, HttpResponder responder) {
-  impl_->OnRequest(std::move(request), std::move(responder));
+void Gateway::OnRequest(const HttpServerRequest& request, HttpResponder responder) {
+  impl_->OnRequest(request, std::move(responder));
 }
 
 const Engine& Gateway::engine() const {

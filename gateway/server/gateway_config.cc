@@ -55,7 +55,7 @@ class Reader {
     if (!node.IsMap()) return Problem(node, path, "expected a mapping");
     for (const auto& entry : node) {
       const std::string name = entry.first.IsScalar() ? entry.first.Scalar() : "?";
-      const std::string below = path.empty() ? name : path + "." + name;
+      const std::string below = path.empty() ? name : fmt::format("{}.{}", path, name);
       bool known = false;
       for (const Key& key : keys) {
         if (key.name != name) continue;

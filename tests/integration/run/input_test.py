@@ -213,6 +213,9 @@ class BadPlaces(RigCase):
         self.assertEqual(code, 64)
         self.assertEqual(len(shown.text("err").splitlines()), 1, shown.text("err"))
 
+    def test_a_store_that_cannot_be_made(self):
+        self.assertIn("/proc/nowhere", self.refused("--store", "/proc/nowhere"))
+
     def test_json_report_that_cannot_be_written(self):
         for path in (self.folder / "no" / "such" / "r.json", self.folder):
             text = self.refused("--store", self.store, "--json", path, codes=(64,))

@@ -118,6 +118,12 @@ class Process:
             reader.join(5)
         return code
 
+    def hang_up(self):
+        """Closes the reading end of its output, as a pager does that was left."""
+        for pipe in (self.popen.stdout, self.popen.stderr):
+            # The reader sits in a read of the old description; this one becomes another.
+            os.dup2(os.open(os.devnull, os.O_RDONLY), pipe.fileno())
+
     def children(self):
         """Process ids of its living children."""
         try:
@@ -234,7 +240,7 @@ target:
   model: plimsoll-rehearsal
   affinity: {{play: X-Session-ID, parent: X-Parent-Session-ID}}
   connect_timeout: 2s
-  idle_timeout: 10s
+  idle_timeout: {idle_timeout}
   call_deadline: 20s
 corpus: {corpus}
 mix: {mix}
@@ -256,6 +262,7 @@ DEFAULTS = {
     "measure": "6s",
     "drain_limit": "4s",
     "errors": "10%",
+    "idle_timeout": "10s",
     "fleet": "{local: 2}",
     "more": "",
     "seed": 7,

@@ -76,6 +76,20 @@ class CtrlC(RigCase):
         self.assertIn("STOPPED", run.text("out"))
 
 
+class ClosedPipes(RigCase):
+    def test_a_reader_that_goes_away_ends_nothing(self):
+        # As `plimsoll run … 2>&1 | head -1` does.
+        gateway = self.gateway()
+        run = self.start_run(self.scenario(gateway.url, measure="2s"))
+        run.wait_line(r"preflight")
+        run.hang_up()
+        self.assertIn(run.wait_exit(), (0, 2, 3))
+        self.assertEqual(self.report()["steps"][0]["sessions"], 4)
+        code, listed = self.command("runs", "list", "--store", self.store)
+        self.assertEqual(code, 0, listed.text())
+        self.assertRegex(listed.text(), r"finished, exit \d")
+
+
 class DeadCoordinator(RigCase):
     def test_agents_do_not_outlive_it(self):
         gateway = self.gateway()

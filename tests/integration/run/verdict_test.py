@@ -3,6 +3,7 @@
 import json
 import re
 import socket
+import threading
 
 from rig import RigCase, alive
 
@@ -81,6 +82,41 @@ class PreflightBlocks(RigCase):
         gateway = self.gateway("context_limit: 200")
         text = self.blocked(gateway.url)
         self.assertIn("context limit is below the corpus's first prompts", text)
+
+    def test_peers_that_speak_no_http(self):
+        for greeting in (b"SSH-2.0-OpenSSH_9.2\r\n", b"\x00" * 100, b""):
+            peer = self.raw_peer(greeting)
+            text = self.blocked(peer)
+            self.assertNotIn("ended as ok", text)
+        code, listed = self.command("runs", "list", "--store", self.store)
+        self.assertEqual(listed.text().count("exit 4"), 3, "each is a run of its own")
+        self.assertEqual(code, 0)
+
+    def raw_peer(self, greeting):
+        """The url of a peer that reads something, says `greeting` and hangs up."""
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(listener.close)
+
+        def serve():
+            while True:
+                try:
+                    peer, _ = listener.accept()
+                except OSError:
+                    return
+                with peer:
+                    peer.recv(1 << 16)
+                    peer.sendall(greeting)
+                    peer.shutdown(socket.SHUT_WR)
+                    while peer.recv(1 << 16):  # A reset would race with the greeting.
+                        pass
+
+        threading.Thread(target=serve, daemon=True).start()
+        return f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
+
+    def test_a_peer_that_never_answers(self):
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            url = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
+            self.assertIn("did not answer in time", self.blocked(url, idle_timeout="1s"))
 
     def test_model_that_is_not_served(self):
         gateway = self.gateway("model: another")

@@ -38,6 +38,7 @@ class Signals::Impl : public std::enable_shared_from_this<Impl> {
 
 Signals::Signals(EventLoop& loop, std::function<void(int count, int number)> on_signal)
     : impl_(std::make_shared<Impl>(loop, std::move(on_signal))) {
+  std::signal(SIGPIPE, SIG_IGN);
   impl_->Wait();
 }
 

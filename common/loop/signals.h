@@ -1,5 +1,5 @@
 // SIGINT and SIGTERM as calls on the loop, counted: the stop protocol (1st drains, 2nd aborts, 3rd
-// exits) is the callback's business.
+// exits) is the callback's business. A reader that goes away (SIGPIPE) ends nothing.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,8 @@ namespace plimsoll {
 class Signals {
  public:
   // `on_signal(count, number)` runs on the loop's thread for each signal, count from 1. One object
-  // a process: it takes the two signals over until it is destroyed. `loop` outlives it.
+  // a process: it takes the two signals over until it is destroyed, and has SIGPIPE ignored from
+  // then on: what writes to a closed pipe or socket sees an error instead. `loop` outlives it.
   Signals(EventLoop& loop, std::function<void(int count, int number)> on_signal);
   ~Signals();
   Signals(const Signals&) = delete;

@@ -107,7 +107,10 @@ std::string ProgramBeside(const char* name) {
 }
 
 Status RunApp::SetUp() {
-  info_.id = MakeRunId(clock_.WallNow(), loaded_.scenario.name);
+  const std::string id = MakeRunId(clock_.WallNow(), loaded_.scenario.name);
+  info_.id = id;
+  // Runs that preflight blocks take less than the second that tells ids apart.
+  for (int n = 2; repo_.GetRun(info_.id).ok(); ++n) info_.id = fmt::format("{}-{}", id, n);
   info_.name = loaded_.scenario.name;
   info_.scenario_text = loaded_.text;
   info_.scenario_digest = Sha256Hex(loaded_.text);
@@ -224,7 +227,10 @@ int RunApp::Conclude() {
       flags_.json.empty() ? absl::OkStatus() : WriteFileWhole(flags_.json, JsonReport(model));
   // Before any complaint: what was measured is on the terminal, whatever the disk says.
   std::fputs(EndText(info_, model).c_str(), stdout);
-  std::fflush(stdout);
+  if (std::fflush(stdout) != 0) {
+    std::fprintf(stderr, "plimsoll: standard output takes no report; see plimsoll runs show %s\n",
+                 info_.id.c_str());
+  }
   if (!written.ok()) return Fail(ExitCode::kInternal, written);
   if (!kept.ok()) return Fail(ExitCode::kCouldNotRun, kept);
   return Code(result_->code);

@@ -64,7 +64,7 @@ std::string MakeRunId(WallTime now, const std::string& name) {
     const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                        c == '.' || c == '_' || c == '-';
     id += plain ? c : '-';
-    if (id.size() == 64) break;
+    if (id.size() == 60) break;  // Of the store's 64: some are left to tell ids of a second apart.
   }
   return id;
 }

@@ -143,6 +143,16 @@ TEST_F(CorpusCommand, FilesAreBoundedInSize) {
   EXPECT_EQ(ReadWholeFile(Path("big"), 1000).status().code(), absl::StatusCode::kResourceExhausted);
 }
 
+TEST_F(CorpusCommand, WritableFilesAreToldFromOthersWithoutATrace) {
+  Write("kept", "before");
+  EXPECT_TRUE(CheckWritable(Path("kept")).ok());
+  EXPECT_EQ(ReadText(Path("kept")), "before");
+  EXPECT_TRUE(CheckWritable(Path("new")).ok());
+  EXPECT_EQ(Files(), 1u);
+  EXPECT_EQ(CheckWritable(Path("no/folder")).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(CheckWritable(Path("")).code(), absl::StatusCode::kInvalidArgument);
+}
+
 TEST_F(CorpusCommand, NameIsTheLastFolderAndTheFile) {
   EXPECT_EQ(ShortPath("/a/b/traces/x.json"), "traces/x.json");
   EXPECT_EQ(ShortPath("/a/b/traces/../other/./x.json"), "other/x.json");

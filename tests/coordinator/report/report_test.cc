@@ -95,6 +95,7 @@ TEST(JsonReport, HoldsWhatTheModelHolds) {
   const auto json = nlohmann::json::parse(JsonReport(model), nullptr, false);
   ASSERT_FALSE(json.is_discarded());
   EXPECT_EQ(json["verdict"]["exit_code"], 1);
+  EXPECT_TRUE(json["run"]["exit_code"].is_null());  // It has not ended.
   EXPECT_EQ(json["capacity"]["last_passed_sessions"], 10);
   EXPECT_EQ(json["capacity"]["first_failed_sessions"], 15);
   ASSERT_EQ(json["steps"].size(), 3u);

@@ -1,0 +1,96 @@
+"""Faults of the deployment in the middle of a step: what they make of its verdict."""
+
+import trace_files
+
+from rig import RigCase, wait_until
+
+# Measured time runs from about 3.5 s after the preflight's call, which is the first request, to
+# 13.5 s: a fault from 8 s on strikes in its middle, on a slow machine in its beginning.
+MIDDLE = "at: 8s, from: first_request"
+
+
+class FaultCase(RigCase):
+    def fail(self, fault):
+        """Runs into the fault; returns the failed step."""
+        run = self.run_to_end(lambda: self.scenario(
+            self.gateway(f"faults: [{fault}]").url, sessions=[4, 6], measure="10s",
+            errors="2%"))
+        self.assertEqual(run.code, 1, run.text())
+        report = self.report()
+        self.assertEqual(len(report["steps"]), 1, "a miss ends the sweep")
+        step = report["steps"][0]
+        self.assertEqual(step["verdict"], "fail")
+        self.assertFalse(step["void"], step["reasons"])
+        self.assert_identities(report)
+        self.assertEqual(self.part(step, "errors")["verdict"], "fail")
+        self.assertGreater(step["failed"], 0)
+        self.assertGreater(step["outcomes"]["ok"], 0, "the fault struck in the middle")
+        self.assertRegex(run.text("out"), r"\AFAIL +4 sessions miss: errors")
+        self.report_text = run.text("out")
+        return step
+
+
+class SilenceFailsTheStep(FaultCase):
+    def assert_latency_unjudged(self, step):
+        self.assertLess(step["sent_share"], 0.95)
+        for metric in ("TTFT", "interactivity"):
+            self.assertEqual(self.part(step, metric)["verdict"], "no data")
+
+    def test_refusals(self):
+        step = self.fail(f"{{kind: refuse, status: 429, retry_after: 2s, {MIDDLE}}}")
+        self.assertGreater(step["outcomes"]["refused"], 0)
+        self.assertGreater(step["lane_time_share"]["idle_refused"], 0.05)
+        self.assert_latency_unjudged(step)
+        # Four lanes that wait two seconds each time; a lane that hammers makes thousands.
+        self.assertLess(step["outcomes"]["refused"], 60)
+
+    def test_crash(self):
+        step = self.fail(f"{{kind: crash, {MIDDLE}}}")
+        self.assertGreater(step["outcomes"]["connect_error"], 0)
+        self.assert_latency_unjudged(step)
+
+
+class BrokenStreamsFailTheStep(FaultCase):
+    def test_error_after_200(self):
+        step = self.fail(f"{{kind: error_after_200, after_tokens: 1, {MIDDLE}}}")
+        self.assertGreater(step["outcomes"]["stream_error"], 0)
+        self.assertIn("stream_error", self.report_text)
+
+    def test_truncated_stream(self):
+        step = self.fail(f"{{kind: truncate, after_tokens: 1, {MIDDLE}}}")
+        self.assertGreater(step["outcomes"]["truncated"], 0)
+        self.assertIn("truncated", self.report_text)
+
+
+class NoLaneHammers(RigCase):
+    """One lane on a session without subagents: every request that arrives is that lane's."""
+
+    def silences(self, status, headers):
+        """Refuses from the 30th request on; the silences after each refusal, in seconds."""
+        server = self.answers(lambda number, seen: (status, headers) if number > 30 else (200, {}))
+        corpus = trace_files.import_flat(self, sessions=4, calls=400)
+        scenario = self.scenario(
+            server.url, corpus=f"{{file: {corpus}}}", mix="{light: 100%}", sessions=[1], target=1,
+            fleet="{local: 1}", measure="30s", warm_up="200ms")
+        run = self.start_run(scenario)
+        wait_until(lambda: len(self.refused(server)) > 3, "refusals")
+        run.end()
+        seen = [one for one in server.seen if "answered" in one]
+        pairs = zip(seen, seen[1:])
+        silences = [b["arrived"] - a["answered"] for a, b in pairs if a["status"] != 200]
+        return silences
+
+    @staticmethod
+    def refused(server):
+        return [one for one in server.seen if one.get("status", 200) != 200 and "answered" in one]
+
+    def test_retry_after_counts(self):
+        self.assertGreaterEqual(min(self.silences(429, {"Retry-After": "3"})), 3)
+
+    def test_retry_after_of_zero_is_a_second(self):
+        self.assertGreaterEqual(min(self.silences(429, {"Retry-After": "0"})), 1)
+
+    def test_without_retry_after_it_doubles(self):
+        silences = self.silences(503, {})
+        self.assertGreaterEqual(min(silences), 1)
+        self.assertGreaterEqual(silences[1], 2)

@@ -1,0 +1,116 @@
+"""Signals: drained, aborted, left at once, and nobody left behind."""
+
+import os
+import signal
+
+from rig import RigCase
+
+
+class CtrlC(RigCase):
+    def start_long(self):
+        """A run under load in a first step that would go on for long; and its gateway."""
+        gateway = self.gateway()
+        run = self.start_run(self.scenario(gateway.url, measure="40s", drain_limit="30s"))
+        run.wait_line(r"step 1: 4 sessions")
+        run.agents = run.children()
+        self.assertEqual(len(run.agents), 2)
+        self.wait_answered(gateway, 30)
+        return run, gateway
+
+    def test_the_first_drains_and_reports(self):
+        run, _ = self.start_long()
+        os.kill(run.pid, signal.SIGINT)
+        run.wait_line(r"stopping: calls in flight may finish")
+        self.assertEqual(run.wait_exit(), 5, run.text())
+        self.assertRegex(run.text("out"), r"\ASTOPPED: stopped by a signal")
+        report = self.report()
+        self.assertEqual((report["steps"], report["run"]["exit_code"]), ([], 5))
+        self.assert_gone(run.agents)
+        code, listed = self.command("runs", "list", "--store", self.store)
+        self.assertEqual(code, 0)
+        self.assertRegex(listed.text(), r"stopped, exit 5")
+
+    def test_what_was_measured_is_reported(self):
+        gateway = self.gateway()
+        scenario = self.scenario(gateway.url, sessions=[4, 5])
+        run = self.start_run(scenario)
+        run.wait_line(r"step 2: (4|5) sessions")
+        os.kill(run.pid, signal.SIGTERM)
+        self.assertEqual(run.wait_exit(), 5, run.text())
+        self.assertRegex(run.text("out"), r"\ASTOPPED: stopped by a signal; what was measured")
+        self.assertEqual(self.report()["steps"][0]["sessions"], 4)
+
+    def test_the_second_aborts_and_the_third_leaves(self):
+        run, _ = self.start_long()
+        # Frozen agents answer no stop, so the run cannot end by draining.
+        for pid in run.agents:
+            os.kill(pid, signal.SIGSTOP)
+        os.kill(run.pid, signal.SIGINT)
+        run.wait_line(r"stopping: calls in flight may finish")
+        os.kill(run.pid, signal.SIGINT)
+        run.wait_line(r"aborting: calls in flight are hung up")
+        os.kill(run.pid, signal.SIGINT)
+        self.assertEqual(run.wait_exit(5), 5, run.text())
+        self.assert_gone(run.agents)
+
+    def test_the_second_aborts_quickly(self):
+        run, gateway = self.start_long()
+        # Nothing is answered any more: a drain would take its whole limit.
+        os.kill(gateway.pid, signal.SIGSTOP)
+        self.addCleanup(os.kill, gateway.pid, signal.SIGCONT)
+        os.kill(run.pid, signal.SIGINT)
+        run.wait_line(r"stopping: calls in flight may finish")
+        os.kill(run.pid, signal.SIGINT)
+        run.wait_line(r"aborting: calls in flight are hung up")
+        self.assertEqual(run.wait_exit(15), 5, run.text())
+        self.assertRegex(run.text("out"), r"\ASTOPPED: stopped by a signal")
+        self.assert_gone(run.agents)
+
+    def test_stopped_while_agents_are_awaited(self):
+        gateway = self.gateway()
+        scenario = self.scenario(gateway.url, fleet='{agents: 1, listen: "127.0.0.1:0", wait: 60s}')
+        run = self.start_run(scenario)
+        run.wait_line(r"preflight: ok")
+        os.kill(run.pid, signal.SIGINT)
+        self.assertEqual(run.wait_exit(10), 5, run.text())
+        self.assertIn("STOPPED", run.text("out"))
+
+
+class ClosedPipes(RigCase):
+    def test_a_reader_that_goes_away_ends_nothing(self):
+        # As `plimsoll run … 2>&1 | head -1` does.
+        gateway = self.gateway()
+        run = self.start_run(self.scenario(gateway.url, measure="2s"))
+        run.wait_line(r"preflight")
+        run.hang_up()
+        self.assertIn(run.wait_exit(), (0, 2, 3))
+        self.assertEqual(self.report()["steps"][0]["sessions"], 4)
+        code, listed = self.command("runs", "list", "--store", self.store)
+        self.assertEqual(code, 0, listed.text())
+        self.assertRegex(listed.text(), r"finished, exit \d")
+
+
+class DeadCoordinator(RigCase):
+    def test_agents_do_not_outlive_it(self):
+        gateway = self.gateway()
+        run = self.start_run(self.scenario(gateway.url, measure="40s"))
+        run.wait_line(r"step 1: 4 sessions")
+        agents = run.children()
+        self.assertEqual(len(agents), 2)
+        os.kill(run.pid, signal.SIGKILL)
+        self.assert_gone([run.pid, *agents])
+        # The store is whole, and says that the run did not end.
+        code, listed = self.command("runs", "list", "--store", self.store)
+        self.assertEqual(code, 0, listed.text())
+        self.assertIn("running, or its coordinator died", listed.text())
+
+    def test_dialled_agent_ends_by_itself(self):
+        gateway = self.gateway()
+        scenario = self.scenario(
+            gateway.url, measure="40s", fleet='{agents: 1, listen: "127.0.0.1:0", wait: 20s}')
+        run = self.start_run(scenario)
+        where = run.wait_line(r"--coordinator (\S+)")[1]
+        agent = self.start("plimsoll-agent", "--coordinator", where, "--wait", "2")
+        run.wait_line(r"step 1: 4 sessions")
+        os.kill(run.pid, signal.SIGKILL)
+        self.assertEqual(agent.wait_exit(40), 4, agent.text())

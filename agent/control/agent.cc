@@ -134,11 +134,16 @@ void Agent::StopReplay(Duration drain_limit) {
 }
 
 void Agent::Shutdown(StopKind kind) {
-  if (link_ == nullptr || run_ == nullptr)
-    return Finish(absl::CancelledError("stopped by a signal"));
-  if (kind == StopKind::kAbort) run_->replayer.Stop(Duration{0}, [] {});
-  Fault(absl::CancelledError("the agent was stopped by a signal"));
-  Finish(absl::CancelledError("stopped by a signal"));
+  const Status stopped = absl::CancelledError("stopped by a signal");
+  if (link_ == nullptr || run_ == nullptr) return Finish(stopped);
+  // Its link closes in order once the last records are handed over; to the coordinator the agent is
+  // lost, which voids the step and leaves the place to another one.
+  run_->stopping = true;
+  const Duration limit = kind == StopKind::kAbort ? Duration{0} : kShutdownDrain;
+  run_->replayer.Stop(limit, [this, stopped] {
+    run_->uplink.Flush();
+    Finish(stopped);
+  });
 }
 
 void Agent::OnAck(std::uint64_t sequence) {

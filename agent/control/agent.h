@@ -41,9 +41,10 @@ class Agent final : public CoordinatorLinkEvents {
 
   // Says Hello. `link` outlives the agent.
   void Attach(CoordinatorLink& link);
-  // A signal to this process: drains (first) or aborts (second), tells the coordinator, and
-  // finishes.
+  // A signal to this process: releases nothing more, lets calls in flight end (kDrain: at most
+  // kShutdownDrain) or hangs up (kAbort), hands the last records over, and finishes.
   void Shutdown(StopKind kind);
+  static constexpr Duration kShutdownDrain = 10s;
 
   void OnMessage(CoordinatorMessage message) override;
   void OnAck(std::uint64_t sequence) override;

@@ -24,7 +24,7 @@ Status AllowList::Check(const std::string& url) const {
   }
   if (IsLoopback(host)) return absl::OkStatus();
   const bool listed = std::any_of(hosts_.begin(), hosts_.end(), [&](const std::string& allowed) {
-    return allowed == "*" || allowed == host;
+    return allowed == "*" || LowerAscii(allowed) == host;
   });
   if (listed) return absl::OkStatus();
   return absl::PermissionDeniedError(

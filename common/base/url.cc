@@ -14,7 +14,11 @@ std::string HostOfUrl(std::string_view url) {
   if (!authority.empty() && authority.front() == '[') {
     host = authority.substr(1, authority.find(']') - 1);
   }
-  std::string lower(host);
+  return LowerAscii(host);
+}
+
+std::string LowerAscii(std::string_view text) {
+  std::string lower(text);
   for (char& c : lower) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   }

@@ -180,7 +180,7 @@ void Fleet::OnClosed(LinkId link, const Status& reason) {
   if (disbanded_) return;
   std::uint32_t slot = 0;
   if (Find(link, &slot) == nullptr) return;
-  if (slot < size_) return Lose(slot, std::string(MessageOf(reason)));
+  if (slot < size_) return Lose(slot, reason.ok() ? "it left" : std::string(MessageOf(reason)));
   std::erase_if(waiting_, [&](const Member& m) { return m.link == link; });
 }
 

@@ -37,6 +37,7 @@ class Load final : public SelfLoad {
  public:
   void Reset() override {}
   Duration loop_lag_max() const override { return 0s; }
+  Duration loop_stalled() const override { return Duration{0}; }
   double cpu_share_max() const override { return 0; }
 };
 
@@ -332,6 +333,29 @@ TEST(Agent, AStopDrainsOrAbortsAndAnswersOnce) {
     rig.scheduler.Advance(1s);
     ASSERT_EQ(rig.finished.size(), 1u);
     EXPECT_TRUE(rig.finished[0].ok()) << "an orderly end";
+  }
+}
+
+TEST(Agent, ASignalDrainsHandsOverItsRecordsAndFinishes) {
+  for (const StopKind kind : {StopKind::kDrain, StopKind::kAbort}) {
+    AgentRig rig;
+    rig.StartStep();
+    rig.Advance(10s);
+    rig.scheduler.Advance(300ms);
+    const std::size_t sent = rig.transport.sent.size();
+    rig.agent->Shutdown(kind);
+    rig.scheduler.Advance(Agent::kShutdownDrain + 1s);
+    EXPECT_EQ(rig.transport.sent.size(), sent) << "nothing is released after the signal";
+    ASSERT_EQ(rig.finished.size(), 1u);
+    EXPECT_EQ(rig.finished[0].code(), absl::StatusCode::kCancelled);
+    std::size_t records = 0;
+    bool cut = false;
+    for (const RecordBatch& batch : rig.link.batches) {
+      records += batch.records.size();
+      for (const CallRecord& r : batch.records) cut |= r.outcome == Outcome::kCut;
+    }
+    EXPECT_GT(records, 0u);
+    EXPECT_EQ(cut, kind == StopKind::kAbort);
   }
 }
 

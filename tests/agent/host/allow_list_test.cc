@@ -39,6 +39,7 @@ TEST(AllowList, TheRefusalNamesTheFlagToAdd) {
 TEST(AllowList, AStarAllowsEveryHostButNotNone) {
   const AllowList list({"*"});
   EXPECT_TRUE(list.Check("http://anything.example").ok());
+  EXPECT_TRUE(AllowList({"GW.Example"}).Check("http://gw.EXAMPLE/v1").ok());
   EXPECT_FALSE(list.Check("http:///v1").ok());
 }
 

@@ -116,6 +116,9 @@ class Process:
             ) from None
         for reader in self._readers:
             reader.join(5)
+        # Of local agents, too: they write to the same place. (Exit codes would be taken for ours.)
+        if found := re.search(r"(Address|Leak|Thread)Sanitizer|runtime error:", self.text()):
+            raise AssertionError(f"{self.name}: {found[0]}:\n{self.text()}")
         return code
 
     def hang_up(self):

@@ -92,7 +92,11 @@ void RunDriver::Do(const action::RunPreflight&) {
 }
 
 void RunDriver::Do(const action::GatherFleet&) {
-  if (deps_.spawner == nullptr) return;
+  if (deps_.spawner == nullptr) {
+    // They may have dialled in while preflight was at work, when nobody waited for them.
+    if (fleet_.present() == spec_.settings.agents) Feed(event::FleetComplete{});
+    return;
+  }
   for (std::uint32_t i = 0; i < spec_.settings.agents; ++i) Do(action::RestartAgent{i});
 }
 

@@ -120,8 +120,8 @@ class DialledAgents(RigCase):
         self.assertIn("127.0.0.1:9", agent.text())
 
     def test_agent_refuses_a_host_that_is_not_allowed(self):
-        # The target's name leads to loopback here, and only the agent knows that it may not: the
-        # run's own preflight passes.
+        # An address that reaches loopback and is not written as such: the run's own preflight
+        # passes, and the agent must say no by what the plan says.
         gateway = self.gateway()
         port = gateway.url.split(":")[2]
         url = f"http://0.0.0.0:{port}"

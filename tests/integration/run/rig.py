@@ -116,13 +116,18 @@ class Process:
             ) from None
         for reader in self._readers:
             reader.join(5)
+        # Of local agents, too: they write to the same place. (Exit codes would be taken for ours.)
+        if found := re.search(r"(Address|Leak|Thread)Sanitizer|runtime error:", self.text()):
+            raise AssertionError(f"{self.name}: {found[0]}:\n{self.text()}")
         return code
 
     def hang_up(self):
         """Closes the reading end of its output, as a pager does that was left."""
         for pipe in (self.popen.stdout, self.popen.stderr):
             # The reader sits in a read of the old description; this one becomes another.
-            os.dup2(os.open(os.devnull, os.O_RDONLY), pipe.fileno())
+            null = os.open(os.devnull, os.O_RDONLY)
+            os.dup2(null, pipe.fileno())
+            os.close(null)
 
     def children(self):
         """Process ids of its living children."""
@@ -149,10 +154,15 @@ class Answers(http.server.BaseHTTPRequestHandler):
     """Chat completions from a script: the server's `script(number, seen)` decides each answer."""
 
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
 
     def do_POST(self):
         arrived = time.monotonic()
-        body = self.rfile.read(int(self.headers["Content-Length"]))
+        length = int(self.headers["Content-Length"])
+        body = self.rfile.read(length)
+        if len(body) < length:  # Its sender was ended in the middle.
+            self.close_connection = True
+            return
         seen = {
             "arrived": arrived,
             "session": self.headers.get("X-Session-ID"),
@@ -346,8 +356,9 @@ class RigCase(unittest.TestCase):
 
         def answered():
             with urllib.request.urlopen(gateway.url.removesuffix("/v1") + "/metrics") as page:
-                found = re.findall(r"^vllm:request_success_total\S* (\S+)$", page.read().decode(), re.M)
-            return sum(map(float, found)) >= count
+                text = page.read().decode()
+            counters = re.findall(r"^vllm:request_success_total\S* (\S+)$", text, re.M)
+            return sum(map(float, counters)) >= count
 
         wait_until(answered, f"{count} answered calls")
 

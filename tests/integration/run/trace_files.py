@@ -14,7 +14,10 @@ def flat_session(name, calls, first_tokens=640):
             "input_types": ["text"], "output_types": ["text"], "stop": "end_turn",
             "api_time": 1.0, "think_time": 0.0,
         })
-    sums = {key: sum(r[field] for r in requests) for key, field in (("input", "in"), ("output", "out"))}
+    sums = {
+        "input": sum(request["in"] for request in requests),
+        "output": sum(request["out"] for request in requests),
+    }
     return {
         "id": name, "models": ["m"], "block_size": 64, "hash_id_scope": "local",
         "tool_tokens": 128, "system_tokens": 128, "requests": requests,

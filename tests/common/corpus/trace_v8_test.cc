@@ -239,13 +239,13 @@ TEST_P(TraceV8Broken, SaysWhatAndWhere) {
 }
 
 // Shorthand for the tables below: sets a field of request `r`, or of its nested call `n`.
-std::function<void(Json*)> Set(int r, const char* key, Json value) {
+std::function<void(Json*)> Set(int r, const char* key, const Json& value) {
   return [=](Json* trace) { (*trace)["requests"][r][key] = value; };
 }
-std::function<void(Json*)> SetNested(int r, int n, const char* key, Json value) {
+std::function<void(Json*)> SetNested(int r, int n, const char* key, const Json& value) {
   return [=](Json* trace) { (*trace)["requests"][r]["requests"][n][key] = value; };
 }
-std::function<void(Json*)> SetTop(const char* key, Json value) {
+std::function<void(Json*)> SetTop(const char* key, const Json& value) {
   return [=](Json* trace) { (*trace)[key] = value; };
 }
 std::function<void(Json*)> Erase(int r, const char* key) {

@@ -68,7 +68,7 @@ StepRow AStep(std::uint32_t step) {
   s.tokens_cached = 2;
   s.tokens_out = 3;
   s.usage_missing = 4;
-  s.agents = {{1, "b:77", 8, 100, -5, 6, 7, 8, 0.5, 9, true}};
+  s.agents = {{1, "b:77", 8, 100, -5, 6, 7, 8, 4, 0.5, 9, true}};
   s.identities = {{"attempts = outcomes", 200, 199, 0}};
   row.notes = {"repeated because agent a was lost"};
   return row;

@@ -253,7 +253,7 @@ TEST_F(GatewayTest, MetricsAreVllms) {
            {"time_to_first_token_seconds_count", "2.0"},
            {"inter_token_latency_seconds_count", "4.0"},
            {"e2e_request_latency_seconds_count", "2.0"}}) {
-    EXPECT_THAT(page, HasSubstr("\nvllm:" + name + labels + " " + value + "\n")) << name;
+    EXPECT_THAT(page, HasSubstr(fmt::format("\nvllm:{}{} {}\n", name, labels, value))) << name;
   }
   EXPECT_THAT(page, HasSubstr("vllm:request_success_total"
                               R"({engine="0",finished_reason="length",model_name="m"} 2.0)"));

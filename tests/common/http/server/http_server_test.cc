@@ -37,7 +37,7 @@ class Signal {
 
 class HttpServerTest : public ::testing::Test {
  protected:
-  void Start(HttpServer::Handler handler, HttpServerOptions options = {}) {
+  void Start(HttpServer::Handler handler, const HttpServerOptions& options = {}) {
     auto server = HttpServer::Listen(loop_, options, std::move(handler));
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
@@ -119,7 +119,7 @@ TEST_F(HttpServerTest, HeadHasALengthAndNoBody) {
 }
 
 TEST_F(HttpServerTest, StreamsPieceByPiece) {
-  Start([this](HttpServerRequest, HttpResponder responder) {
+  Start([this](const HttpServerRequest&, HttpResponder responder) {
     responder.StartStream(200, {{"Content-Type", "text/event-stream"}});
     responder.Write("one");
     kept_ = std::move(responder);
@@ -143,7 +143,7 @@ TEST_F(HttpServerTest, StreamsPieceByPiece) {
 }
 
 TEST_F(HttpServerTest, AbortedStreamEndsWithoutItsTerminalChunk) {
-  Start([](HttpServerRequest, HttpResponder responder) {
+  Start([](const HttpServerRequest&, HttpResponder responder) {
     responder.StartStream(200, {});
     responder.Write("part");
     responder.Abort();
@@ -157,14 +157,14 @@ TEST_F(HttpServerTest, AbortedStreamEndsWithoutItsTerminalChunk) {
 }
 
 TEST_F(HttpServerTest, ForgottenAnswerClosesTheConnection) {
-  Start([](HttpServerRequest, HttpResponder) {});
+  Start([](const HttpServerRequest&, HttpResponder) {});
   RawClient client(port_);
   ASSERT_TRUE(client.Request("GET", "/"));
   EXPECT_TRUE(client.AtEnd());
 }
 
 TEST_F(HttpServerTest, OldClientGetsAnUnframedStream) {
-  Start([](HttpServerRequest, HttpResponder responder) {
+  Start([](const HttpServerRequest&, HttpResponder responder) {
     responder.StartStream(200, {});
     responder.Write("plain");
     responder.End();
@@ -176,7 +176,7 @@ TEST_F(HttpServerTest, OldClientGetsAnUnframedStream) {
 
 TEST_F(HttpServerTest, TellsOfAHangUp) {
   Signal hung_up;
-  Start([&](HttpServerRequest, HttpResponder responder) {
+  Start([&](const HttpServerRequest&, HttpResponder responder) {
     responder.StartStream(200, {});
     responder.Write("x");
     responder.OnHangUp([&] {
@@ -197,7 +197,7 @@ TEST_F(HttpServerTest, DisconnectsAReaderThatLetsTooMuchPileUp) {
   HttpServerOptions options;
   options.unsent_max = 100'000;
   Start(
-      [&](HttpServerRequest, HttpResponder responder) {
+      [&](const HttpServerRequest&, HttpResponder responder) {
         responder.StartStream(200, {});
         responder.OnHangUp([&] { hung_up.Give(); });
         kept_ = std::move(responder);
@@ -213,7 +213,7 @@ TEST_F(HttpServerTest, DisconnectsAReaderThatLetsTooMuchPileUp) {
 TEST_F(HttpServerTest, DisconnectsAPeerThatReadsNothing) {
   HttpServerOptions options;
   options.write_timeout = 300ms;
-  Start([](HttpServerRequest,
+  Start([](const HttpServerRequest&,
            HttpResponder responder) { responder.Send(200, {}, std::string(64 << 20, 'x')); },
         options);
   RawClient client(port_);
@@ -285,7 +285,7 @@ TEST_F(HttpServerTest, SaysContinueToThoseWhoWait) {
 
 TEST_F(HttpServerTest, SurvivesItsOwnEndWithAnswersUnderWay) {
   Signal asked;
-  Start([&](HttpServerRequest, HttpResponder responder) {
+  Start([&](const HttpServerRequest&, HttpResponder responder) {
     responder.StartStream(200, {});
     responder.OnHangUp([] { FAIL() << "called though the server ended"; });
     kept_ = std::move(responder);
@@ -304,7 +304,7 @@ TEST_F(HttpServerTest, SurvivesItsOwnEndWithAnswersUnderWay) {
 }
 
 TEST_F(HttpServerTest, HeaderValuesCannotSplitTheAnswer) {
-  Start([](HttpServerRequest, HttpResponder responder) {
+  Start([](const HttpServerRequest&, HttpResponder responder) {
     responder.Send(200, {{"X-Echo", "a\r\nX-Evil: b"}}, "");
   });
   RawClient client(port_);

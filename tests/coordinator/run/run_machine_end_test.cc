@@ -33,7 +33,7 @@ TEST(RunMachineEnd, EachFailureEndsItsPhaseWithItsCodeInWords) {
        "the store failed: disk full"},
       {RunPhase::kStep, event::StopRequested{1}, ExitCode::kStopped, "signal"},
       {RunPhase::kStep, event::StopRequested{2}, ExitCode::kStopped, "signal"},
-      {RunPhase::kStop, event::DeadlinePassed{}, ExitCode::kMissed, "5 already miss"},
+      {RunPhase::kStop, event::DeadlinePassed{}, ExitCode::kMissed, "5 sessions miss"},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(std::string(Name(c.phase)) + ", event " + std::to_string(c.event.index()));

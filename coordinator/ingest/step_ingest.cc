@@ -204,7 +204,7 @@ StepEvidence StepIngest::Close(std::vector<AgentEvidence> agents) {
 void StepIngest::SumCells(StepEvidence* evidence) const {
   for (const Cell& cell : cells_) {
     const CellCounts& c = cell.counts;
-    if (c.ttft_n + c.rate_n + c.rate_one_chunk + c.attempts + c.unsent == 0) continue;
+    if (cell.empty()) continue;
     evidence->cells.push_back(c);
     evidence->ttft_ns.Merge(cell.ttft_ns);
     evidence->ttft_sent_ns.Merge(cell.ttft_sent_ns);

@@ -9,18 +9,10 @@
 
 #include "common/record/call_record.h"
 #include "coordinator/judge/bar.h"
+#include "coordinator/judge/cell.h"
 #include "coordinator/judge/evidence.h"
 
 namespace plimsoll {
-
-// A slice of a step: counts against the bar, and the distributions behind them.
-struct Cell {
-  CellCounts counts;
-  Histogram ttft_ns;
-  Histogram ttft_sent_ns;
-  Histogram rate_mtok_s;
-  Histogram end_to_end_rate_mtok_s;
-};
 
 class StepIngest {
  public:

@@ -27,6 +27,7 @@ struct CellCounts {
   std::uint32_t attempts = 0;        // Released attempts, client errors included.
   std::uint32_t failed = 0;          // Of them failures.
   std::uint32_t unsent = 0;          // Calls of failed plays never sent (design section 2).
+  friend bool operator==(const CellCounts&, const CellCounts&) = default;
 };
 
 // One check of an identity of design section 2.

@@ -14,10 +14,10 @@ Status StoreJournal::Append(const RecordBatch& batch) {
 }
 
 Status StoreJournal::CloseStep(const StepSummary& step, const std::string& note,
-                               const std::vector<Cell>&) {
+                               const std::vector<Cell>& cells) {
   StepRow row{.summary = step, .notes = {}};
   if (!note.empty()) row.notes.push_back(note);
-  return repo_.PutStep(run_id_, row);
+  return repo_.PutStep(run_id_, row, cells);
 }
 
 }  // namespace plimsoll

@@ -5,7 +5,7 @@
 //   run              'R' run 0                                    StoredRun
 //   runs by start    'S' started_wall_ns:u64 run 0                empty
 //   step             'T' run 0 step:u32                           StoredStep
-//   cell             'C' run 0 step:u32 block:u32 lane:u32        reserved
+//   cell             'C' run 0 step:u32 block:u32 lane:u32        StoredCell
 //   record batch     'B' run 0 slot:u32 incarnation:u64 seq:u64   zstd of the batch's bytes
 //   event            'E' run 0 wall_ns:u64 ordinal:u32            text for people
 //

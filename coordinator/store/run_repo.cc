@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "coordinator/store/cell_codec.h"
 #include "coordinator/store/run_codec.h"
 #include "coordinator/store/zstd_bytes.h"
 #include "fmt/format.h"
@@ -115,9 +116,45 @@ StatusOr<std::vector<RunInfo>> RunRepo::ListRuns(std::size_t limit) const {
 }
 
 Status RunRepo::PutStep(std::string_view run, const StepRow& row) {
+  return PutStep(run, row, {});
+}
+
+Status RunRepo::PutStep(std::string_view run, const StepRow& row, const std::vector<Cell>& cells) {
   RETURN_IF_ERROR(CheckRunId(run));
-  const keys::StepKey key{std::string(run), row.summary.plan.step};
-  return store_.Commit({{keys::Encode(key), EncodeStep(row)}}, Durability::kSynced);
+  const std::string id(run);
+  const std::uint32_t step = row.summary.plan.step;
+  std::vector<Put> puts = {{keys::Encode(keys::StepKey{id, step}), EncodeStep(row)}};
+  for (const Cell& cell : cells) {
+    if (cell.empty()) continue;
+    puts.push_back({keys::Encode(keys::CellKey{id, step, cell.counts.block, cell.counts.lane}),
+                    EncodeCell(cell)});
+  }
+  return store_.Commit(puts, Durability::kSynced);
+}
+
+StatusOr<std::vector<Cell>> RunRepo::Cells(std::string_view run, std::uint32_t step) const {
+  RETURN_IF_ERROR(CheckRunId(run));
+  std::vector<Cell> cells;
+  Status bad;
+  RETURN_IF_ERROR(
+      store_.Scan(keys::CellsOf(run), [&](std::string_view key, std::string_view value) {
+        const auto decoded = keys::DecodeCell(key);
+        if (!decoded.has_value()) {
+          bad = OddKey("cell");
+        } else if (decoded->step == step) {
+          StatusOr<Cell> cell = DecodeCell(value);
+          if (!cell.ok()) {
+            bad = cell.status();
+          } else if (cell->counts.block != decoded->block || cell->counts.lane != decoded->lane) {
+            bad = OddKey("cell");
+          } else {
+            cells.push_back(*std::move(cell));
+          }
+        }
+        return bad.ok();
+      }));
+  RETURN_IF_ERROR(bad);
+  return cells;
 }
 
 StatusOr<std::vector<StepRow>> RunRepo::Steps(std::string_view run) const {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/base/status.h"
+#include "coordinator/judge/cell.h"
 #include "coordinator/store/keys.h"
 #include "coordinator/store/run_values.h"
 #include "coordinator/store/store.h"
@@ -41,6 +42,10 @@ class RunRepo {
   // Adds or replaces the step of that index (summary.plan.step); synced: a closed step is kept even
   // if the machine is lost.
   Status PutStep(std::string_view run, const StepRow& row);
+  // The same with the step's cells, all in one write; empty cells are left out.
+  Status PutStep(std::string_view run, const StepRow& row, const std::vector<Cell>& cells);
+  // Of one step, ascending by block, then lane.
+  StatusOr<std::vector<Cell>> Cells(std::string_view run, std::uint32_t step) const;
   // Ascending by step.
   StatusOr<std::vector<StepRow>> Steps(std::string_view run) const;
 

@@ -35,7 +35,9 @@ function(plimsoll_test name)
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+  # The long ones start first, so that a clean build does not end waiting for one of them.
+  set_tests_properties(${name} PROPERTIES
+    TIMEOUT ${ARG_TIMEOUT} COST ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
 endfunction()
 
 # plimsoll_fuzz(NAME SOURCE target.cc CORPUS folder DEPS ...)

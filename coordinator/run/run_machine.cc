@@ -12,6 +12,8 @@ namespace {
 constexpr Duration kPrepareLimit = 60s;
 constexpr Duration kSlack = 30s;
 constexpr Duration kStopSlack = 15s;
+// An agent that dies of the step it prepares would die of it again and again, each time restarted.
+constexpr std::uint32_t kPrepareLossesMax = 2;
 
 // One event's transition: the state under change and the actions so far.
 class Transition {
@@ -68,6 +70,7 @@ class Transition {
     s_.waiting_for.erase(e.slot);
     if (!s_.waiting_for.empty()) return;
     s_.phase = RunPhase::kStep;
+    s_.prepare_losses = 0;
     WaitForAll();
     Do(action::CommitStep{});
     Do(action::SetDeadline{limits::kStartAhead + s_.step.warm_up + s_.step.measure +
@@ -98,11 +101,11 @@ class Transition {
       case RunPhase::kPrepareRun:
       case RunPhase::kPrepareStep:
         Lose(e.slot, e.reason);
-        Replace();
+        if (!TooManyLosses()) Replace();
         break;
       case RunPhase::kReplace:
         Lose(e.slot, e.reason);
-        Restart(e.slot);
+        if (!TooManyLosses()) Restart(e.slot);
         break;
       case RunPhase::kStep:
         // The load of this step can never be whole again: it is judged as it stands, which is void.
@@ -244,6 +247,17 @@ class Transition {
   void Lose(std::uint32_t slot, const std::string& reason) {
     s_.lost.insert(slot);
     Do(action::Say{fmt::format("agent {} is lost: {}", slot, reason)});
+  }
+
+  // Ends the run if so. One that comes and goes in these phases is no agent to measure with. Before
+  // the first step any loss ends the run: see Replace().
+  bool TooManyLosses() {
+    if (s_.phase == RunPhase::kPrepareRun) return false;
+    if (++s_.prepare_losses <= kPrepareLossesMax * settings_.agents) return false;
+    EndRun(ExitCode::kNoData,
+           fmt::format("agents were lost {} times while a step was prepared", s_.prepare_losses),
+           StopKind::kAbort);
+    return true;
   }
 
   void Restart(std::uint32_t slot) {

@@ -6,6 +6,7 @@
 //   gather        the fleet is complete             gather_limit      exit 4, names who is missing
 //   prepare_run   every agent is ready              kPrepareLimit     exit 4
 //   prepare_step  every agent has primed            prime + 30 s      the sweep ends, exit 3
+//                                                                     (also on repeated losses)
 //   step          every agent has closed it         its time + 30 s   judged without it: no data
 //   replace       the lost agents are back, ready   replace_limit     the sweep ends, exit 3
 //   stop          nothing is in flight, all stored  drain + 15 s      ends anyway
@@ -148,6 +149,8 @@ struct MachineState {
   std::uint32_t steps_made = 0;
   std::set<std::uint32_t> waiting_for;  // Slots from which the phase still wants an answer.
   std::set<std::uint32_t> lost;         // Slots without an agent, or whose new agent is not ready.
+  // Agents lost since the last common start, outside of a measured step.
+  std::uint32_t prepare_losses = 0;
   bool fleet_complete = false;          // Every slot was taken, perhaps before it was wanted.
   bool judged_pending = false;          // JudgeStep is out.
   SweepHistory history;                 // Input of the sweep's policy.

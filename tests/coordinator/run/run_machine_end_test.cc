@@ -165,5 +165,40 @@ TEST(RunMachineEnd, AnAgentThatComesBackWhileStoppingIsLeftAlone) {
   EXPECT_TRUE(rig.actions.empty());
 }
 
+TEST(RunMachineEnd, AnAgentThatDiesOfEveryPreparationIsNotRestartedForever) {
+  for (const bool ready_between : {true, false}) {
+    MachineRig rig;
+    rig.ToPrepareStep();
+    int losses = 0;
+    while (rig.phase() != RunPhase::kStop && losses < 100) {
+      rig.Feed(event::AgentLost{1, "out of memory"});
+      ++losses;
+      rig.Feed(event::AgentReplaced{1});
+      if (ready_between) rig.Feed(event::RunReadyBy{1});
+    }
+    EXPECT_EQ(losses, 5) << "two for each agent are replaced";
+    rig.Feed(event::StoppedBy{0});
+    rig.ExpectFinish(ExitCode::kNoData, "lost 5 times");
+  }
+}
+
+TEST(RunMachineEnd, ACommonStartForgivesLossesOfItsPreparation) {
+  MachineRig rig;
+  rig.ToPrepareStep();
+  const auto lose_four = [&] {
+    for (int i = 0; i < 4; ++i) {
+      rig.Feed(event::AgentLost{1, "reset"});
+      rig.Feed(event::AgentReplaced{1});
+      rig.Feed(event::RunReadyBy{1});
+    }
+  };
+  lose_four();
+  rig.ReadyAll();
+  rig.CloseAll();
+  rig.JudgeAs(Verdict::kPass);
+  lose_four();
+  EXPECT_EQ(rig.phase(), RunPhase::kPrepareStep);
+}
+
 }  // namespace
 }  // namespace plimsoll

@@ -125,8 +125,8 @@ void StepIngest::Observe(const CallRecord& record, Cell& cell) {
     cell.rate_mtok_s.Record(Milli(rate));
   } else if (!ok) {
     ++counts.rate_n;  // Zero.
-  } else {
-    ++counts.rate_one_chunk;
+  } else if (record.tokens_out != kAbsentTokens || record.chunks < 2) {
+    ++counts.rate_one_chunk;  // Else its usage is missing, which is counted apart.
   }
   if (const double e2e = EndToEndRate(record); ok && e2e >= 0) {
     cell.end_to_end_rate_mtok_s.Record(Milli(e2e));

@@ -155,6 +155,17 @@ PartVerdict JudgePart(const Limit& limit, const StepEvidence& evidence, double s
                               "latencies belong to a lighter load",
                               sent_share * 100, void_rules::kSentShareMin * 100));
   }
+  if (limit.metric == Metric::kInteractivity) {
+    const std::uint64_t ok = evidence.outcomes[static_cast<std::size_t>(Outcome::kOk)];
+    const std::uint64_t missing = evidence.usage_missing;
+    if (static_cast<double>(missing) >
+        void_rules::kUsageMissingShareMax * static_cast<double>(ok)) {
+      return NoData(std::move(part),
+                    fmt::format("{} of {} ok calls came without usage, over {:g}%: their "
+                                "interactivity is unknown",
+                                missing, ok, void_rules::kUsageMissingShareMax * 100));
+    }
+  }
   return JudgeLatency(std::move(part), evidence);
 }
 

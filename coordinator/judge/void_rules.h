@@ -20,6 +20,8 @@ inline constexpr double kClientErrorShareMax = 0.001;
 inline constexpr double kOfferedShareMin = 0.95;
 // Below this the latencies belong to a lighter load; the errors part is judged.
 inline constexpr double kSentShareMin = 0.95;
+// Of the ok calls: without usage a call has no interactivity, and the slow ones might be those.
+inline constexpr double kUsageMissingShareMax = 0.01;
 // Lateness counts into TTFT in full (from the release): 1% of the 5 s that TTFT limits are about.
 inline constexpr Duration kLatenessP99Max = 50ms;
 // While a loop stands still it sends and stamps nothing. Stalls of 20 ms and more may take up 2% of

@@ -140,6 +140,9 @@ TEST(StepIngest, SumsUsageOfTheMeasuredTimeAndCountsWhereItIsMissing) {
   EXPECT_EQ(e.tokens_cached, 400u);
   EXPECT_EQ(e.tokens_out, 21u);
   EXPECT_EQ(e.usage_missing, 1u);
+  for (const CellCounts& cell : e.cells) {
+    EXPECT_EQ(cell.rate_one_chunk, 0u) << "no usage is not one chunk";
+  }
   EXPECT_EQ(e.ttft_sent_ns.max(), Sec(0.75));
 }
 

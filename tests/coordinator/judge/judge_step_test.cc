@@ -184,6 +184,19 @@ TEST(JudgeStep, TooFewCallsAreNoData) {
   EXPECT_NE(JudgeStep(e, DefaultBar()).parts[0].verdict, Verdict::kNoData);
 }
 
+TEST(JudgeStep, CallsWithoutUsageAreNotLeftOutInSilence) {
+  StepEvidence e = Healthy();
+  e.usage_missing = 6;  // Of 600: at the bound.
+  EXPECT_TRUE(JudgeStep(e, DefaultBar()).holds());
+  e.usage_missing = 7;
+  const StepVerdict step = JudgeStep(e, DefaultBar());
+  EXPECT_EQ(step.verdict, Verdict::kNoData);
+  EXPECT_EQ(step.parts[0].verdict, Verdict::kPass);
+  EXPECT_EQ(step.parts[1].verdict, Verdict::kNoData);
+  EXPECT_THAT(step.parts[1].reason, HasSubstr("7 of 600 ok calls came without usage"));
+  EXPECT_EQ(step.parts[2].verdict, Verdict::kPass);
+}
+
 TEST(JudgeStep, FailedCallsMakeThePercentileInfinite) {
   StepEvidence e = Healthy();
   for (CellCounts& cell : e.cells) {

@@ -98,8 +98,8 @@ void Agent::Handle(const PrepareStep& message) {
   const std::uint32_t step = message.step.step;
   const Status status = run_->replayer.PrepareStep(
       message.step, message.lanes, [this, step](const Primer::Result& primed) {
-        link_->Send(
-            StepReady{.step = step, .primers_sent = primed.sent, .primers_failed = primed.failed});
+        link_->Send(StepReady{
+            .step = step, .primers_wanted = primed.wanted, .primers_failed = primed.failed});
       });
   if (!status.ok()) Fault(status);
 }

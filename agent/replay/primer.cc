@@ -55,6 +55,7 @@ void Primer::Run(const std::vector<Lane*>& lanes, Duration limit,
       jobs_.push_back({lane->spec().lane, lane->spec().first_play, *session, call});
     }
   }
+  result_.wanted = static_cast<std::uint32_t>(jobs_.size());
   limit_ = context_.scheduler.After(limit, [this] {
     result_.failed += static_cast<std::uint32_t>(shots_.size() + jobs_.size());
     Finish();
@@ -67,7 +68,6 @@ void Primer::StartMore() {
   while (!jobs_.empty() && shots_.size() < kAtOnce) {
     const Job job = jobs_.front();
     jobs_.pop_front();
-    ++result_.sent;
     shots_.push_back(std::make_unique<Shot>(*this, job));
   }
   if (jobs_.empty() && shots_.empty()) {

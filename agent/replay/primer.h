@@ -16,8 +16,8 @@ namespace plimsoll {
 class Primer {
  public:
   struct Result {
-    std::uint32_t sent = 0;
-    std::uint32_t failed = 0;  // Not ok, or not done when the limit passed.
+    std::uint32_t wanted = 0;
+    std::uint32_t failed = 0;  // Of them: not ok, or not done when the limit passed.
   };
   // At once, over one agent: priming must not be a burst that the load itself would never be.
   static constexpr std::size_t kAtOnce = 4;

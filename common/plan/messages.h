@@ -52,7 +52,7 @@ struct RunReady {
 };
 struct StepReady {
   std::uint32_t step = 0;
-  std::uint32_t primers_sent = 0;
+  std::uint32_t primers_wanted = 0;
   std::uint32_t primers_failed = 0;
   friend bool operator==(const StepReady&, const StepReady&) = default;
 };

@@ -41,7 +41,7 @@ void Write(const RunReady&, v1::AgentMessage* out) {
 void Write(const StepReady& ready, v1::AgentMessage* out) {
   v1::StepReady* to = out->mutable_step_ready();
   to->set_step(ready.step);
-  to->set_primers_sent(ready.primers_sent);
+  to->set_primers_wanted(ready.primers_wanted);
   to->set_primers_failed(ready.primers_failed);
 }
 void Write(const StepClosed& closed, v1::AgentMessage* out) {
@@ -91,9 +91,9 @@ StatusOr<AgentMessage> Read(const v1::StepReady& in) {
   Checks checks("StepReady");
   StepReady ready;
   ready.step = checks.Below(in.step(), limits::kStepsMax, "step");
-  ready.primers_sent = in.primers_sent();
-  checks.Require(in.primers_failed() <= in.primers_sent(), "primers_failed",
-                 "at most primers_sent");
+  ready.primers_wanted = in.primers_wanted();
+  checks.Require(in.primers_failed() <= in.primers_wanted(), "primers_failed",
+                 "at most primers_wanted");
   ready.primers_failed = in.primers_failed();
   if (!checks.ok()) return checks.status();
   return AgentMessage(ready);

@@ -163,16 +163,22 @@ StepNanos StepIngest::MedianCycle(std::uint8_t tier) const {
 }
 
 void StepIngest::BookUnsent() {
-  const StepNanos end = plan_.warm_up.count() + plan_.measure.count();
+  const StepNanos begin = plan_.warm_up.count();
+  const StepNanos end = begin + plan_.measure.count();
   for (const LaneTally& lane : lane_tallies_) {
     if (lane.lane >= lanes_.size() || lane.tier >= tier_names_.size()) continue;
     for (const PlayTally& play : lane.plays) {
-      if (!play.failed || play.failed_block >= blocks_) continue;
-      const StepNanos silent = std::min(play.next_play_at_ns, end) - play.failed_at_ns;
+      if (!play.failed) continue;
+      // Only silence within the measured time counts. A failing call that was released before it
+      // has no cell: then the block in which the silence begins is the next best.
+      const StepNanos from = std::max(play.failed_at_ns, begin);
+      const StepNanos silent = std::min(play.next_play_at_ns, end) - from;
       if (silent <= 0) continue;
+      const std::uint32_t block =
+          play.failed_block < blocks_ ? play.failed_block : BlockAt(from).value_or(blocks_ - 1);
       const auto unsent = static_cast<std::uint32_t>(
           std::min<StepNanos>(play.calls_remaining, silent / MedianCycle(lane.tier)));
-      CellAt(lane.lane, play.failed_block).counts.unsent += unsent;
+      CellAt(lane.lane, block).counts.unsent += unsent;
       unsent_ += unsent;
     }
   }

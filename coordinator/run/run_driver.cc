@@ -133,7 +133,6 @@ void RunDriver::Do(const action::PrepareStep& a) {
   lanes_ = LanesOf(a.plan.sessions);
   ingest_ = std::make_unique<StepIngest>(a.plan, lanes_, TierNames(spec_.plan), recorded_cycle_,
                                          spec_.bar);
-  records_acked_ = records_stored_ = 0;
   deps_.say(fmt::format("step {}: {} sessions{}", steps_.size() + 1, a.plan.sessions,
                         a.note.empty() ? "" : " (" + a.note + ")"));
   for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {
@@ -166,9 +165,9 @@ void RunDriver::Do(const action::CommitStep&) {
 void RunDriver::Do(const action::JudgeStep&) {
   commit_.Cancel();
   StepEvidence evidence = ingest_->Close(AgentsOfStep());
-  evidence.identities.push_back({.name = "records acked = records stored",
+  evidence.identities.push_back({.name = "records acked = records kept by the store",
                                  .left = static_cast<std::int64_t>(records_acked_),
-                                 .right = static_cast<std::int64_t>(records_stored_)});
+                                 .right = static_cast<std::int64_t>(deps_.journal.records_kept())});
   const StepVerdict verdict = JudgeStep(evidence, spec_.bar);
   steps_.push_back({.summary = Summarize(evidence, verdict), .note = machine_.state().step_note});
   const RunStep& step = steps_.back();
@@ -270,7 +269,7 @@ void RunDriver::OnAgentMessage(std::uint32_t slot, AgentMessage message) {
   } else if (const auto* ready = std::get_if<StepReady>(&message)) {
     if (ready->primers_failed > 0) {
       deps_.say(fmt::format("agent {}: {} of {} priming calls did not end well in time", slot,
-                            ready->primers_failed, ready->primers_sent));
+                            ready->primers_failed, ready->primers_wanted));
     }
     Feed(event::StepReadyBy{slot, ready->step});
   } else if (auto* closed = std::get_if<StepClosed>(&message)) {
@@ -291,7 +290,6 @@ void RunDriver::OnAgentBatch(std::uint32_t slot, RecordBatch batch) {
   if (decision == BatchGate::Decision::kAccept) {
     if (const Status kept = deps_.journal.Append(batch); !kept.ok()) return FailStore(kept);
     state.gate.Accept();
-    records_stored_ += batch.records.size();
     if (ingest_ != nullptr) {
       for (const CallRecord& record : batch.records) ingest_->Add(record);
     }

@@ -114,8 +114,7 @@ class RunDriver final : public FleetEvents {
   std::vector<Duration> recorded_cycle_;  // By tier.
   std::unique_ptr<StepIngest> ingest_;
   std::vector<LaneSpec> lanes_;      // Of the current step.
-  std::uint64_t records_acked_ = 0;  // Of the current step.
-  std::uint64_t records_stored_ = 0;
+  std::uint64_t records_acked_ = 0;  // Of the whole run.
   std::vector<RunStep> steps_;
   std::vector<MachineEvent> queue_;  // Events that arise while actions are carried out.
   bool feeding_ = false;

@@ -2,6 +2,7 @@
 // a list in memory.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,8 @@ class RunJournal {
   virtual ~RunJournal() = default;
   // The batch and its sequence number in one write; survives a killed process once OK.
   virtual Status Append(const RecordBatch& batch) = 0;
+  // Records of all batches that were appended, counted where they are kept.
+  virtual std::uint64_t records_kept() const = 0;
   // The judged step with its cells; survives a lost machine once OK. `note` says why it was
   // repeated.
   virtual Status CloseStep(const StepSummary& step, const std::string& note,

@@ -10,6 +10,8 @@ Status StoreJournal::Append(const RecordBatch& batch) {
                                      .incarnation = batch.incarnation,
                                      .sequence = batch.sequence},
                                     EncodeBatch(batch));
+  // A key that was there already holds other records than these, or these already counted.
+  if (added.ok() && *added) records_kept_ += batch.records.size();
   return added.status();
 }
 

@@ -138,11 +138,18 @@ bool IsOurHeader(const std::string& lower) {
   return kOurs.count(lower) > 0;
 }
 
+// Headers whose values are secrets: a scenario is stored and shown with every run.
+bool IsSecretHeader(const std::string& lower) {
+  static const std::set<std::string_view> kSecret = {"authorization", "proxy-authorization",
+                                                     "x-api-key", "api-key", "cookie"};
+  return kSecret.count(lower) > 0;
+}
+
 void CheckHeader(const std::string& path, const std::string& name, Checker& checker) {
   const std::string lower = Lower(name);
   if (!IsHeaderName(name)) {
     checker.Add(path, "is not a header name, write letters, digits and dashes");
-  } else if (lower == "authorization") {
+  } else if (IsSecretHeader(lower)) {
     checker.Add(path, "would put a secret into the scenario, use auth.bearer_env");
   } else if (IsOurHeader(lower)) {
     checker.Add(path, "is a header that every request has already, take it out");

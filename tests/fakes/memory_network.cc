@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/wire/message_codec.h"
+#include "common/wire/record_codec.h"
+
 namespace plimsoll {
 
 class MemoryNetwork::AgentEnd final : public CoordinatorLink {
@@ -12,7 +15,12 @@ class MemoryNetwork::AgentEnd final : public CoordinatorLink {
 
   void Send(AgentMessage message) override {
     Link& link = network_.links_.at(id_);
-    if (link.silent) return;
+    if (link.silent || link.closed) return;
+    if (network_.options_.through_codec) {
+      auto decoded = DecodeAgentMessage(EncodeMessage(message));
+      if (!decoded.ok()) return network_.Refused(id_, decoded.status());
+      message = *std::move(decoded);
+    }
     link.to_coordinator->Push(
         [this_network = &network_, id = id_, m = std::move(message)]() mutable {
           this_network->server_->OnMessage(id, std::move(m));
@@ -20,7 +28,11 @@ class MemoryNetwork::AgentEnd final : public CoordinatorLink {
   }
   void SendBatch(const RecordBatch& batch) override {
     Link& link = network_.links_.at(id_);
-    if (link.silent || network_.Lost()) return;
+    if (link.silent || link.closed || network_.Lost()) return;
+    if (network_.options_.through_codec) {
+      const auto decoded = DecodeBatch(EncodeBatch(batch));
+      if (!decoded.ok()) return network_.Refused(id_, decoded.status());
+    }
     link.to_coordinator->Push([this_network = &network_, id = id_, batch]() mutable {
       this_network->server_->OnBatch(id, std::move(batch));
     });
@@ -79,6 +91,11 @@ void MemoryNetwork::Silence(LinkId id) {
 void MemoryNetwork::Send(LinkId id, CoordinatorMessage message) {
   Link& link = links_.at(id);
   if (link.silent || link.closed || link.agent == nullptr) return;
+  if (options_.through_codec) {
+    auto decoded = DecodeCoordinatorMessage(EncodeMessage(message));
+    if (!decoded.ok()) return Refused(id, decoded.status());
+    message = *std::move(decoded);
+  }
   link.to_agent->Push([&link, m = std::move(message)]() mutable {
     if (link.agent != nullptr) link.agent->OnMessage(std::move(m));
   });
@@ -105,6 +122,15 @@ void MemoryNetwork::Close(LinkId id) {
   });
   link.to_coordinator->Push(
       [this, id] { server_->OnClosed(id, absl::UnavailableError("closed")); });
+}
+
+void MemoryNetwork::Refused(LinkId id, const Status& why) {
+  Link& link = links_.at(id);
+  link.closed = true;
+  link.to_agent->Push([&link, why] {
+    if (link.agent != nullptr) link.agent->OnClosed(why);
+  });
+  link.to_coordinator->Push([this, id, why] { server_->OnClosed(id, why); });
 }
 
 void MemoryNetwork::AgentGone(LinkId id) {

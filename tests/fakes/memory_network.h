@@ -19,6 +19,9 @@ struct MemoryNetworkOptions {
   Duration delay_max = 2ms;
   double batch_loss = 0;  // Of batches and of acks.
   std::uint64_t seed = 1;
+  // Messages and batches travel as bytes through common/wire, so that what a real peer would refuse
+  // ends the link here too. Off where only speed counts.
+  bool through_codec = false;
 };
 
 class MemoryNetwork final : public AgentLinks {
@@ -69,6 +72,7 @@ class MemoryNetwork final : public AgentLinks {
   Duration Delay();
   bool Lost() { return options_.batch_loss > 0 && rng_.Chance(options_.batch_loss); }
   void AgentGone(LinkId id);
+  void Refused(LinkId id, const Status& why);
 
   Scheduler& scheduler_;
   const MemoryNetworkOptions options_;

@@ -10,7 +10,7 @@ namespace plimsoll {
 namespace {
 
 constexpr char kBuild[] = "sim";
-constexpr char kDigest[] = "sim-corpus";
+constexpr char kDigest[] = "00000000000000000000000000000000000000000000000000000000000000aa";
 
 // A simulated host has nothing of its own to do, so it is never the bottleneck.
 class IdleLoad final : public SelfLoad {
@@ -82,6 +82,7 @@ class FleetSim::Journal final : public RunJournal {
     records.insert(records.end(), batch.records.begin(), batch.records.end());
     return absl::OkStatus();
   }
+  std::uint64_t records_kept() const override { return records.size(); }
   Status CloseStep(const StepSummary&, const std::string&, const std::vector<Cell>&) override {
     if (failing) return absl::ResourceExhaustedError("no space left on the simulated disk");
     return absl::OkStatus();

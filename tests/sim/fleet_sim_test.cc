@@ -252,6 +252,18 @@ TEST(FleetSim, TheSecondStopAbortsAtOnce) {
   EXPECT_LT(sim.scheduler().Now() - MonoTime{}, 43s);
 }
 
+TEST(FleetSim, PrimingThatItsLimitCutsDelaysNothingAndLosesNobody) {
+  SimOptions options = SmallRun();
+  options.settings.sessions = {40};
+  options.settings.step.prime_limit = 100ms;
+  FleetSim sim(std::move(options));
+  const RunResult result = sim.Run();
+  ASSERT_EQ(result.steps.size(), 1u) << Explain(sim, result);
+  EXPECT_FALSE(result.steps[0].summary.verdict.is_void) << Explain(sim, result);
+  EXPECT_EQ(sim.agents_started(), 2u);
+  ExpectIdentities(result);
+}
+
 TEST(FleetSim, AStoreThatFailsEndsTheRunWithoutAVerdict) {
   FleetSim sim(SmallRun());
   sim.FailStoreAt(50s);

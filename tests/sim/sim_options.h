@@ -20,6 +20,9 @@ inline SimOptions SmallRun() {
   SimOptions o;
   o.corpus = ScaledCorpus();
   o.plan.run_id = "sim";
+  o.plan.target.url = "http://127.0.0.1:1/v1";
+  o.plan.target.model = "model";
+  o.network.through_codec = true;
   o.plan.seed = 42;
   o.plan.nonce = 7;
   o.plan.tiers = {{.name = "heavy", .tier = Tier::kHeavy, .share = 1},

@@ -111,7 +111,7 @@ struct AgentRig {
     Advance(5s);
     ASSERT_EQ(link.Of<StepReady>().size(), 1u);
     EXPECT_EQ(link.Of<StepReady>()[0].step, 4u);
-    EXPECT_EQ(link.Of<StepReady>()[0].primers_sent, 2u);
+    EXPECT_EQ(link.Of<StepReady>()[0].primers_wanted, 2u);
     start = scheduler.Now() + 2s;
     agent->OnMessage(CommitStep{4, start.time_since_epoch().count()});
   }

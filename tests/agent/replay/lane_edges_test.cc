@@ -121,7 +121,7 @@ TEST(LaneEdges, AStartThatLiesInThePastIsCaughtUpAndSaid) {
 TEST(LaneEdges, LanesOfOneCallSessionsGoOnAndOn) {
   Rig rig(2, ThinkTime::kNone, {OneCall()});
   rig.StartStep();
-  EXPECT_EQ(rig.primed.sent, 0u) << "no call precedes the only one";
+  EXPECT_EQ(rig.primed.wanted, 0u) << "no call precedes the only one";
   rig.RunToClose();
   EXPECT_EQ(rig.tally->attempts_released, 2u * 60);
   EXPECT_EQ(StateNs(*rig.tally, LaneState::kInFlight), 2 * Duration(60s).count());

@@ -46,7 +46,7 @@ TEST(Primer, SendsTheHistoryOfEachLaneThatStartsInsideWithOneTokenAndNoRecord) {
   }
   EXPECT_EQ(sent, expected);
   EXPECT_EQ(priming.times, 1);
-  EXPECT_EQ(priming.result.sent, rig.transport.sent.size());
+  EXPECT_EQ(priming.result.wanted, rig.transport.sent.size());
   EXPECT_EQ(priming.result.failed, 0u);
   EXPECT_EQ(rig.transport.in_flight_max, Primer::kAtOnce);
   EXPECT_TRUE(rig.sink.records.empty());
@@ -65,7 +65,7 @@ TEST(Primer, TheLimitHangsUpAndCountsWhatIsLeftAsFailed) {
   rig.scheduler.RunUntilIdle();
   EXPECT_EQ(priming.times, 1);
   EXPECT_EQ(priming.at, MonoTime{} + 5s);
-  EXPECT_EQ(priming.result.sent, 2 + Primer::kAtOnce);
+  EXPECT_EQ(priming.result.wanted, jobs);
   EXPECT_EQ(priming.result.failed, jobs - 2);
   EXPECT_EQ(rig.transport.hung_up, Primer::kAtOnce);
 }
@@ -77,8 +77,8 @@ TEST(Primer, CountsRefusalsAndGoesOn) {
   };
   const Priming priming(rig);
   rig.scheduler.RunUntilIdle();
-  EXPECT_EQ(priming.result.failed, (priming.result.sent + 1) / 2);
-  EXPECT_GT(priming.result.sent, 4u);
+  EXPECT_EQ(priming.result.failed, (priming.result.wanted + 1) / 2);
+  EXPECT_GT(priming.result.wanted, 4u);
 }
 
 TEST(Primer, AStopHangsUpOnItAndNobodyHearsOfIt) {
@@ -102,7 +102,7 @@ TEST(Primer, ADeadManPauseHoldsIt) {
   rig.replayer->Resume();
   rig.scheduler.RunUntilIdle();
   EXPECT_EQ(priming.times, 1);
-  EXPECT_GT(priming.result.sent, Primer::kAtOnce);
+  EXPECT_GT(priming.result.wanted, Primer::kAtOnce);
   EXPECT_EQ(priming.result.failed, 0u);
 }
 

@@ -95,7 +95,7 @@ struct Rig {
     }
     EXPECT_TRUE(ready);
     start = scheduler.Now() + ahead;
-    primers_sent = transport.sent.size();
+    primers_wanted = transport.sent.size();
     EXPECT_TRUE(replayer->CommitStep(step, start, [&](StepTally t) { tally = t; }).ok());
   }
   void RunToClose() {
@@ -115,7 +115,7 @@ struct Rig {
   std::unique_ptr<Replayer> replayer;
   std::vector<LaneSpec> specs;
   Primer::Result primed;
-  std::size_t primers_sent = 0;
+  std::size_t primers_wanted = 0;
   MonoTime start{};
   std::optional<StepTally> tally;
 };

@@ -54,7 +54,7 @@ TEST(Replayer, AsyncStreamsHoldTheLaneButGateNothing) {
 TEST(Replayer, StartsTheFirstPopulationInsideItsSessions) {
   Rig rig(20);
   rig.StartStep();
-  EXPECT_GT(rig.primed.sent, 0u);
+  EXPECT_GT(rig.primed.wanted, 0u);
   EXPECT_EQ(rig.primed.failed, 0u);
   EXPECT_LE(rig.transport.in_flight_max, Primer::kAtOnce);
   for (const auto& sent : rig.transport.sent) EXPECT_EQ(sent.max_tokens, 1u);
@@ -80,7 +80,7 @@ TEST(Replayer, AfterARefusalNoLaneSendsWithinRetryAfterOrASecond) {
     Rig rig(3);
     std::vector<std::pair<MonoTime, std::uint64_t>> refused;  // When, whose play.
     rig.transport.answer = [&](std::size_t n) {
-      if (n % 4 != 0 || n < rig.primers_sent) return FixedTransport::Answer{};
+      if (n % 4 != 0 || n < rig.primers_wanted) return FixedTransport::Answer{};
       return FixedTransport::Answer{
           .outcome = Outcome::kRefused, .service = 5ms, .retry_after = retry_after};
     };
@@ -108,7 +108,7 @@ TEST(Replayer, AfterARefusalNoLaneSendsWithinRetryAfterOrASecond) {
 TEST(Replayer, ThirdFailureEndsThePlayAndItsRecordIsTheLast) {
   Rig rig(1);
   rig.transport.answer = [&](std::size_t n) {
-    const bool failing = rig.primers_sent > 0 && n >= rig.primers_sent + 3;
+    const bool failing = rig.primers_wanted > 0 && n >= rig.primers_wanted + 3;
     return FixedTransport::Answer{.outcome = failing ? Outcome::kHttpError : Outcome::kOk};
   };
   rig.StartStep();
@@ -155,7 +155,7 @@ TEST(Replayer, ContextOverflowEndsThePlayAtOnce) {
 TEST(Replayer, CutsWhatTheDrainLimitLeaves) {
   Rig rig(2);
   rig.transport.answer = [&](std::size_t n) {
-    return FixedTransport::Answer{.service = n >= rig.primers_sent + 60 ? Duration(10min) : 1s};
+    return FixedTransport::Answer{.service = n >= rig.primers_wanted + 60 ? Duration(10min) : 1s};
   };
   rig.StartStep();
   rig.RunToClose();
@@ -211,7 +211,7 @@ TEST(Replayer, DrainsOnStopAndAbortsOnTheSecond) {
   EXPECT_EQ(rig.transport.sent.size(), sent) << "nothing is released after the stop";
   EXPECT_EQ(rig.replayer->calls_in_flight(), 0u);
   // Every call that was sent has its record.
-  EXPECT_EQ(rig.sink.records.size(), sent - rig.primers_sent);
+  EXPECT_EQ(rig.sink.records.size(), sent - rig.primers_wanted);
 }
 
 TEST(Replayer, ADeadManPauseHoldsReleasesAndIsOurs) {

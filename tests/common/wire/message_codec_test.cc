@@ -25,7 +25,7 @@ std::vector<AgentMessage> AnyAgentMessages(Rng* rng) {
                .lanes = Any32(rng, limits::kLanesMax)},
           RunReady{},
           StepReady{.step = Any32(rng, limits::kStepsMax - 1),
-                    .primers_sent = primers,
+                    .primers_wanted = primers,
                     .primers_failed = Any32(rng, primers)},
           StepClosed{.tally = AnyTally(rng), .last_sequence = rng->Next()},
           Stopped{.last_sequence = rng->Next()},

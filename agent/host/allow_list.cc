@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "common/base/text.h"
 #include "common/base/url.h"
 
 namespace plimsoll {

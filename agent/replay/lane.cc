@@ -110,6 +110,7 @@ void Lane::Fire(ActiveCall& call) {
     call.timer = context_.scheduler.At(hold_until_, [this, &call] { Fire(call); });
     return;
   }
+  const PromptKeys keys = KeysFor(context_.plan, spec_.lane, play_->number());
   StepWindow& window = *context_.window;
   call.window = &window;
   const bool measured = window.Measures(call.due);
@@ -121,8 +122,7 @@ void Lane::Fire(ActiveCall& call) {
       call.call_window = &window;
       ++window.calls_open;
     }
-    context_.index.prompts(play_->session())
-        .Build(call.call, KeysFor(context_.plan, spec_.lane, play_->number()), &call.prompt);
+    context_.index.prompts(play_->session()).Build(call.call, keys, &call.prompt);
   }
   if (measured) {
     ++window.attempts;
@@ -137,16 +137,15 @@ void Lane::Fire(ActiveCall& call) {
 
   const Session& session = context_.index.session(play_->session());
   const Call& recorded = session.calls[call.call];
-  const std::uint64_t play_key = KeysFor(context_.plan, spec_.lane, play_->number()).play;
-  const bool child = recorded.stream != 0;
+  const StreamIds ids = IdsOf(keys, recorded.stream);
   CallRequest request;
   request.prompt = &call.prompt;
   request.max_tokens =
       std::min(context_.plan.target.max_tokens,
                std::max(1u, recorded.tokens_out / std::max(1u, context_.plan.output_divisor)));
-  request.play_id = child ? MixKey(play_key, recorded.stream) : play_key;
-  request.parent_play_id = child ? play_key : 0;
-  request.call_key = MixKey(play_key, call.call, call.attempt);
+  request.play_id = ids.own;
+  request.parent_play_id = ids.parent;
+  request.call_key = MixKey(keys.play, call.call, call.attempt);
   request.released = call.due;
   call.transfer = context_.transport.Start(request, call);
   UpdateState(now);

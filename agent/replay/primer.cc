@@ -17,8 +17,9 @@ class Primer::Shot final : public CallObserver {
     CallRequest request;
     request.prompt = &prompt_;
     request.max_tokens = 1;
-    request.play_id = stream == 0 ? keys.play : MixKey(keys.play, stream);
-    request.parent_play_id = stream == 0 ? 0 : keys.play;
+    const StreamIds ids = IdsOf(keys, stream);
+    request.play_id = ids.own;
+    request.parent_play_id = ids.parent;
     request.call_key = MixKey(keys.play, HashBytes("primer"), job.call);
     request.released = context.scheduler.Now();
     call_ = context.transport.Start(request, *this);

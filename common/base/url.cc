@@ -1,5 +1,7 @@
 #include "common/base/url.h"
 
+#include "common/base/text.h"
+
 namespace plimsoll {
 
 std::string HostOfUrl(std::string_view url) {
@@ -15,14 +17,6 @@ std::string HostOfUrl(std::string_view url) {
     host = authority.substr(1, authority.find(']') - 1);
   }
   return LowerAscii(host);
-}
-
-std::string LowerAscii(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return lower;
 }
 
 }  // namespace plimsoll

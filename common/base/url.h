@@ -10,7 +10,4 @@ namespace plimsoll {
 // address. Empty if there is none.
 std::string HostOfUrl(std::string_view url);
 
-// ASCII letters in lower case; names of hosts are compared so.
-std::string LowerAscii(std::string_view text);
-
 }  // namespace plimsoll

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "common/base/text.h"
+
 namespace plimsoll {
 namespace {
 
@@ -17,14 +19,6 @@ std::string Line(std::string_view text) {
   return line;
 }
 
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return lower;
-}
-
 // Known by code or type where there is one; engines that only use words all name the context.
 bool SaysContextOverflow(const ChatChunk& chunk, std::string_view raw) {
   for (const std::string* word : {&chunk.error_code, &chunk.error_type}) {
@@ -34,7 +28,7 @@ bool SaysContextOverflow(const ChatChunk& chunk, std::string_view raw) {
                                                         "context window", "maximum context",
                                                         "context_length", "maximum allowed length"};
   const std::string words =
-      Lower(chunk.kind == ChatChunk::Kind::kMalformed ? raw : chunk.error_message);
+      LowerAscii(chunk.kind == ChatChunk::Kind::kMalformed ? raw : chunk.error_message);
   return std::any_of(kPhrases.begin(), kPhrases.end(), [&](std::string_view phrase) {
     return words.find(phrase) != std::string::npos;
   });

@@ -88,6 +88,11 @@ PromptKeys KeysFor(const RunPlan& plan, std::uint32_t lane, std::uint32_t play) 
   return {.play = play_key, .run = plan.isolate_prefixes ? play_key : run_key};
 }
 
+StreamIds IdsOf(const PromptKeys& keys, std::uint32_t stream) {
+  if (stream == 0) return {.own = keys.play};
+  return {.own = MixKey(keys.play, stream), .parent = keys.play};
+}
+
 double StartShare(std::uint64_t seed, std::uint32_t lane, std::uint32_t play) {
   return 0.25 + 0.5 * Rng(MixKey(seed, HashBytes("start"), lane, play)).Uniform();
 }

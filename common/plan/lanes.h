@@ -42,6 +42,13 @@ class SessionRotation {
 // The keys of one play's prompts: its salt, and the run's for the prefix that its class shares.
 PromptKeys KeysFor(const RunPlan& plan, std::uint32_t lane, std::uint32_t play);
 
+// What routers see of a stream: a subagent's stream has an id of its own and names its play's.
+struct StreamIds {
+  std::uint64_t own = 0;
+  std::uint64_t parent = 0;  // 0 for the main stream.
+};
+StreamIds IdsOf(const PromptKeys& keys, std::uint32_t stream);
+
 // Where the first play of a lane begins, as a share of its replayed timeline: uniform in [0.25,
 // 0.75).
 double StartShare(std::uint64_t seed, std::uint32_t lane, std::uint32_t play);

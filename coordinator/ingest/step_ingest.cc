@@ -67,7 +67,6 @@ void StepIngest::Add(const CallRecord& record) {
   }
   CountAttempt(record);
   PlayState& play = plays_[{record.lane, record.play}];
-  play.tier = record.tier;
   StreamState& stream = StreamOf(play, record.stream);
   const bool last = (record.flags & kLastAttempt) != 0;
   if (record.attempt == 1) {
@@ -133,9 +132,8 @@ void StepIngest::Observe(const CallRecord& record, Cell& cell) {
   }
 }
 
-void StepIngest::Add(std::uint32_t, const StepTally& tally) {
+void StepIngest::Add(const StepTally& tally) {
   if (tally.step != plan_.step) return;
-  ++tallies_;
   tally_attempts_ += tally.attempts_released;
   in_flight_ns_ += tally.in_flight_request_ns;
   for (std::size_t o = 0; o < kOutcomes; ++o) tally_outcomes_[o] += tally.outcomes[o];
@@ -179,7 +177,6 @@ void StepIngest::BookUnsent() {
       const auto unsent = static_cast<std::uint32_t>(
           std::min<StepNanos>(play.calls_remaining, silent / MedianCycle(lane.tier)));
       CellAt(lane.lane, block).counts.unsent += unsent;
-      unsent_ += unsent;
     }
   }
 }

@@ -23,7 +23,7 @@ class StepIngest {
 
   // Records of other steps are ignored.
   void Add(const CallRecord& record);
-  void Add(std::uint32_t agent_slot, const StepTally& tally);
+  void Add(const StepTally& tally);
 
   // Everything has arrived, or never will: books what only the whole step can tell (unsent calls,
   // calls without a last attempt) and hands the evidence over. `agents` holds what the fleet knows
@@ -51,7 +51,6 @@ class StepIngest {
   };
   struct PlayState {
     std::uint32_t first_releases = 0;  // Calls first released in the measured time.
-    std::uint8_t tier = 0;
     std::vector<StreamState> streams;
   };
 
@@ -88,8 +87,6 @@ class StepIngest {
   std::vector<LaneTally> lane_tallies_;
   std::uint64_t tally_attempts_ = 0;
   OutcomeCounts tally_outcomes_{};
-  std::uint32_t tallies_ = 0;
-  std::int64_t unsent_ = 0;
 };
 
 }  // namespace plimsoll

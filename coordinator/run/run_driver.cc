@@ -305,7 +305,7 @@ void RunDriver::CloseIfComplete(std::uint32_t slot) {
   if (!state.closing.has_value() || state.gate.accepted() < state.closing->last_sequence) return;
   const StepClosed closed = *std::exchange(state.closing, std::nullopt);
   if (ingest_ == nullptr || closed.tally.step != machine_.state().step.step) return;
-  ingest_->Add(slot, closed.tally);
+  ingest_->Add(closed.tally);
   state.tally = closed.tally;
   Feed(event::StepClosedBy{slot, closed.tally.step});
 }

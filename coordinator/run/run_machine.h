@@ -171,7 +171,6 @@ class RunMachine {
 
   std::vector<MachineAction> Apply(const MachineEvent& event);
   const MachineState& state() const { return state_; }
-  const RunSettings& settings() const { return settings_; }
 
  private:
   const RunSettings settings_;

@@ -7,6 +7,7 @@
 #include <set>
 #include <string_view>
 
+#include "common/base/text.h"
 #include "common/config/quantities.h"
 #include "fmt/format.h"
 
@@ -41,14 +42,6 @@ class Checker {
 
 bool IsAlnum(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return lower;
 }
 
 // A decimal port; `zero` says whether 0 (any free one) is one.
@@ -146,7 +139,7 @@ bool IsSecretHeader(const std::string& lower) {
 }
 
 void CheckHeader(const std::string& path, const std::string& name, Checker& checker) {
-  const std::string lower = Lower(name);
+  const std::string lower = LowerAscii(name);
   if (!IsHeaderName(name)) {
     checker.Add(path, "is not a header name, write letters, digits and dashes");
   } else if (IsSecretHeader(lower)) {
@@ -173,7 +166,7 @@ void CheckTarget(const TargetPlan& target, Checker& checker) {
   for (const auto& [name, value] : target.headers) {
     const std::string path = fmt::format("target.headers.{}", name);
     CheckHeader(path, name, checker);
-    if (!seen.insert(Lower(name)).second) checker.Add(path, "is given twice, keep one");
+    if (!seen.insert(LowerAscii(name)).second) checker.Add(path, "is given twice, keep one");
     const bool control = std::any_of(value.begin(), value.end(), [](char c) {
       return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
     });

@@ -6,17 +6,15 @@
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
 
+#include "common/base/text.h"
+
 namespace plimsoll {
 namespace {
 
 namespace http = boost::beast::http;
 
-std::string Lower(boost::beast::string_view text) {
-  std::string lower(text.data(), text.size());
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return lower;
+std::string_view Text(boost::beast::string_view text) {
+  return {text.data(), text.size()};
 }
 
 int StatusOf(const boost::beast::error_code& error) {
@@ -89,7 +87,7 @@ bool RequestReader::TakeExpectContinue() {
   if (impl_->expect_seen || !impl_->parser->is_header_done()) return false;
   impl_->expect_seen = true;
   const auto value = impl_->parser->get()[http::field::expect];
-  return Lower(value) == "100-continue" && impl_->state == State::kMore;
+  return LowerAscii(Text(value)) == "100-continue" && impl_->state == State::kMore;
 }
 
 bool RequestReader::keep_alive() const {
@@ -114,7 +112,7 @@ HttpServerRequest RequestReader::Take() {
   request.method.assign(message.method_string().data(), message.method_string().size());
   request.target.assign(message.target().data(), message.target().size());
   for (const auto& field : message) {
-    request.headers.emplace_back(Lower(field.name_string()),
+    request.headers.emplace_back(LowerAscii(Text(field.name_string())),
                                  std::string(field.value().data(), field.value().size()));
   }
   request.body = std::move(message.body());

@@ -42,7 +42,7 @@ struct Whole {
   StepEvidence Close(bool lost = false) const {
     StepIngest ingest = MakeIngest();
     for (const CallRecord& r : records) ingest.Add(r);
-    ingest.Add(0, tally);
+    ingest.Add(tally);
     return ingest.Close({{.slot = 0, .lost = lost}});
   }
   std::vector<CallRecord> records;

@@ -156,14 +156,12 @@ TEST(StepIngest, IgnoresWhatIsNotOfTheStepOrOutOfRange) {
     change(&r);
     ingest.Add(r);
   }
-  ingest.Add(0, StepTally{.step = 2, .attempts_released = 9});
-  ingest.Add(
-      0,
-      StepTally{
-          .step = 3,
-          .lanes = {{.lane = 9,
-                     .plays = {{.calls_remaining = 9, .failed = true, .next_play_at_ns = Sec(60)}}},
-                    {.lane = 0, .tier = 7, .plays = {{.failed = true}}}}});
+  ingest.Add(StepTally{.step = 2, .attempts_released = 9});
+  ingest.Add(StepTally{
+      .step = 3,
+      .lanes = {{.lane = 9,
+                 .plays = {{.calls_remaining = 9, .failed = true, .next_play_at_ns = Sec(60)}}},
+                {.lane = 0, .tier = 7, .plays = {{.failed = true}}}}});
   EXPECT_TRUE(ingest.Close({}).cells.empty());
 }
 
@@ -176,7 +174,7 @@ std::uint32_t Unsent(double cycle, PlayTally play, std::uint8_t tier = 0) {
     ingest.Add(r);
   }
   play.failed = true;
-  ingest.Add(0, StepTally{.step = 3, .lanes = {{.lane = 0, .tier = tier, .plays = {play}}}});
+  ingest.Add(StepTally{.step = 3, .lanes = {{.lane = 0, .tier = tier, .plays = {play}}}});
   const StepEvidence e = ingest.Close({});
   std::uint32_t unsent = 0;
   for (const CellCounts& cell : e.cells) {
@@ -227,12 +225,12 @@ TEST(StepIngest, ACycleRunsFromTheFirstReleaseOfARetriedCallOfTheStepBefore) {
   before.attempt = 2;
   ingest.Add(before);
   ingest.Add(OkCall(15, 1));  // 20 s later.
-  ingest.Add(0, StepTally{.step = 3,
-                          .lanes = {{.lane = 0,
-                                     .plays = {{.calls_remaining = 50,
-                                                .failed = true,
-                                                .failed_at_ns = Sec(20),
-                                                .next_play_at_ns = Sec(55)}}}}});
+  ingest.Add(StepTally{.step = 3,
+                       .lanes = {{.lane = 0,
+                                  .plays = {{.calls_remaining = 50,
+                                             .failed = true,
+                                             .failed_at_ns = Sec(20),
+                                             .next_play_at_ns = Sec(55)}}}}});
   EXPECT_EQ(CellOf(ingest.Close({}), 0, 0)->unsent, 1u) << "35 s at 20 s, not at 15 s";
 }
 
@@ -256,7 +254,7 @@ TEST(StepIngest, TheMedianCycleIsOfConsecutiveOkCallsOfOneStream) {
     ingest.Add(side);
     ingest.Add(FailedCall(16 + i, Outcome::kHttpError));
   }
-  ingest.Add(0, StepTally{.step = 3, .lanes = {{.lane = 0, .plays = {play}}}});
+  ingest.Add(StepTally{.step = 3, .lanes = {{.lane = 0, .plays = {play}}}});
   // Cycles: 1 s and 20 s once, 10 s five times; 31 s of silence make three.
   EXPECT_EQ(CellOf(ingest.Close({}), 0, 0)->unsent, 3u);
 }

@@ -59,7 +59,7 @@ class FleetSim::Host {
                     return std::make_unique<EngineTransport>(scheduler_, *sim.engine_,
                                                              sim.options_.target);
                   },
-                  .finished = [](Status) {}},
+                  .finished = [](const Status&) {}},
         std::move(hello));
     link_ = sim.network_.Dial(*agent_);
     id = sim.network_.last_link();
@@ -125,7 +125,7 @@ FleetSim::FleetSim(SimOptions options)
               .spawner = spawner_.get(),
               .preflight =
                   [this](std::function<void(Status)> done) {
-                    scheduler_.Post([this, done] { done(options_.preflight); });
+                    scheduler_.Post([this, done = std::move(done)] { done(options_.preflight); });
                   },
               .say = [this](const std::string& line) { said_.push_back(line); },
               .step_judged = [](const RunStep&) {},

@@ -96,7 +96,7 @@ struct Rig {
     EXPECT_TRUE(ready);
     start = scheduler.Now() + ahead;
     primers_wanted = transport.sent.size();
-    EXPECT_TRUE(replayer->CommitStep(step, start, [&](StepTally t) { tally = t; }).ok());
+    EXPECT_TRUE(replayer->CommitStep(step, start, [&](const StepTally& t) { tally = t; }).ok());
   }
   void RunToClose() {
     tally.reset();

@@ -1,6 +1,7 @@
 // The little that we do to text ourselves. Pure.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -8,5 +9,9 @@ namespace plimsoll {
 
 // ASCII letters in lower case: names of hosts and headers are compared so, whatever the locale.
 std::string LowerAscii(std::string_view text);
+
+// What people read of foreign bytes: one line of valid UTF-8, at most `bytes_max` bytes of `text`
+// and "…" where it was cut. Control characters and bytes that are no UTF-8 become \n, \r, \t, \xNN.
+std::string Excerpt(std::string_view text, std::size_t bytes_max);
 
 }  // namespace plimsoll

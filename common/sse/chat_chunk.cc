@@ -48,8 +48,23 @@ od::json_type TypeOf(od::value value) {
   return type;
 }
 
-// *non_empty becomes true for a non-empty string or array (some servers send content as parts).
-bool NoteText(od::value value, bool* non_empty) {
+// Content in parts: a part holds text, or parts of its own (reasoning), and no more than that.
+constexpr int kPartsDeep = 3;
+
+bool NoteText(od::value value, bool* non_empty, int deep);
+
+bool NotePart(od::value part, bool* non_empty, int deep) {
+  if (TypeOf(part) != od::json_type::object) return NoteText(part, non_empty, deep);
+  od::object object;
+  if (part.get_object().get(object) != SUCCESS) return false;
+  return ForFields(object, [&](std::string_view key, od::value field) {
+    if (key != "text" && key != "thinking" && key != "refusal" && key != "content") return true;
+    return NoteText(field, non_empty, deep);
+  });
+}
+
+// *non_empty becomes true for a string that is not empty, also in parts.
+bool NoteText(od::value value, bool* non_empty, int deep = 0) {
   switch (TypeOf(value)) {
     case od::json_type::string: {
       std::string_view text;
@@ -59,12 +74,10 @@ bool NoteText(od::value value, bool* non_empty) {
     }
     case od::json_type::array: {
       od::array array;
-      bool empty = true;
-      if (value.get_array().get(array) != SUCCESS || array.is_empty().get(empty) != SUCCESS) {
-        return false;
-      }
-      *non_empty = *non_empty || !empty;
-      return ForElements(array, [](od::value) { return true; });
+      if (value.get_array().get(array) != SUCCESS) return false;
+      return ForElements(array, [&](od::value part) {
+        return deep >= kPartsDeep || NotePart(part, non_empty, deep + 1);
+      });
     }
     default:
       return true;
@@ -77,7 +90,8 @@ bool TakeFunction(od::value value, ChatChunk* chunk) {
   if (value.get_object().get(object) != SUCCESS) return false;
   chunk->tool_call = true;
   return ForFields(object, [&](std::string_view key, od::value field) {
-    if (key == "name" || key == "arguments") return NoteText(field, &chunk->has_token);
+    if (key == "name" || key == "arguments" || key == "input")
+      return NoteText(field, &chunk->has_token);
     return true;
   });
 }
@@ -92,7 +106,7 @@ bool TakeToolCalls(od::value value, ChatChunk* chunk) {
     if (call.get_object().get(object) != SUCCESS) return false;
     chunk->tool_call = true;
     return ForFields(object, [&](std::string_view key, od::value field) {
-      return key != "function" || TakeFunction(field, chunk);
+      return (key != "function" && key != "custom") || TakeFunction(field, chunk);
     });
   });
 }
@@ -116,27 +130,40 @@ FinishReason FinishOf(std::string_view reason) {
   if (reason == "stop") return FinishReason::kStop;
   if (reason == "length") return FinishReason::kLength;
   if (reason == "tool_calls" || reason == "function_call") return FinishReason::kToolCalls;
+  if (reason == "error" || reason == "abort") return FinishReason::kFailed;
   return reason.empty() ? FinishReason::kNone : FinishReason::kOther;
+}
+
+bool TakeChoice(od::object choice, ChatChunk* chunk, bool* role) {
+  std::uint64_t index = 0;
+  FinishReason finish = FinishReason::kNone;
+  const bool whole = ForFields(choice, [&](std::string_view key, od::value field) {
+    if (key == "delta" || key == "message") return TakeDelta(field, chunk, role);
+    if (key == "text") return NoteText(field, &chunk->has_token);
+    if (key == "index" && field.get_uint64().get(index) != SUCCESS) index = 0;
+    if (key == "finish_reason" && TypeOf(field) == od::json_type::string) {
+      std::string_view reason;
+      if (field.get_string().get(reason) != SUCCESS) return false;
+      finish = FinishOf(reason);
+    }
+    return true;
+  });
+  const std::uint64_t bit = std::uint64_t{1} << std::min<std::uint64_t>(index, 63);
+  chunk->choices |= bit;
+  if (finish != FinishReason::kNone) chunk->finished |= bit;
+  chunk->finish = Stronger(chunk->finish, finish);
+  return whole;
 }
 
 bool TakeChoices(od::value value, ChatChunk* chunk, bool* role) {
   od::array choices;
   if (TypeOf(value) != od::json_type::array) return true;
   if (value.get_array().get(choices) != SUCCESS) return false;
+  chunk->has_choices = true;
   return ForElements(choices, [&](od::value choice) {
     od::object object;
     if (TypeOf(choice) != od::json_type::object) return true;
-    if (choice.get_object().get(object) != SUCCESS) return false;
-    return ForFields(object, [&](std::string_view key, od::value field) {
-      if (key == "delta" || key == "message") return TakeDelta(field, chunk, role);
-      if (key == "text") return NoteText(field, &chunk->has_token);
-      if (key == "finish_reason" && TypeOf(field) == od::json_type::string) {
-        std::string_view reason;
-        if (field.get_string().get(reason) != SUCCESS) return false;
-        if (chunk->finish == FinishReason::kNone) chunk->finish = FinishOf(reason);
-      }
-      return true;
-    });
+    return choice.get_object().get(object) == SUCCESS && TakeChoice(object, chunk, role);
   });
 }
 
@@ -148,6 +175,7 @@ bool TakeUsage(od::value value, ChatChunk* chunk) {
   return ForFields(object, [&](std::string_view key, od::value field) {
     if (key == "prompt_tokens") chunk->usage.prompt = Count(field);
     if (key == "completion_tokens") chunk->usage.completion = Count(field);
+    if (key == "prompt_cache_hit_tokens") chunk->usage.cached = Count(field);
     const bool prompt = key == "prompt_tokens_details";
     if (!prompt && key != "completion_tokens_details") return true;
     od::object details;
@@ -201,8 +229,10 @@ bool TakeError(od::value value, ChatChunk* chunk, bool* is_error) {
 
 void Clear(ChatChunk* chunk) {
   chunk->kind = ChatChunk::Kind::kMalformed;
-  chunk->has_token = chunk->role_only = chunk->tool_call = chunk->has_usage = false;
+  chunk->has_token = chunk->role_only = chunk->tool_call = false;
+  chunk->has_choices = chunk->has_usage = false;
   chunk->finish = FinishReason::kNone;
+  chunk->choices = chunk->finished = 0;
   chunk->usage = ChatUsage{};
   chunk->error_message.clear();
   chunk->error_code.clear();
@@ -241,6 +271,13 @@ std::string_view Trimmed(std::string_view text) {
 }
 
 }  // namespace
+
+FinishReason Stronger(FinishReason first, FinishReason second) {
+  for (const FinishReason telling : {FinishReason::kFailed, FinishReason::kLength}) {
+    if (first == telling || second == telling) return telling;
+  }
+  return first == FinishReason::kNone ? second : first;
+}
 
 struct ChatChunkParser::Impl {
   od::parser parser;

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <sys/resource.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include "common/plan/lanes.h"
@@ -159,6 +159,12 @@ struct Errors {
                at(0.5), at(0.5) <= 0.5 ? "met" : "MISSED", at(0.99),
                at(0.99) <= 5 ? "met" : "MISSED", values.back(), values.size());
   }
+  void PrintOnly(std::string_view name) {
+    if (values.empty()) return;
+    std::sort(values.begin(), values.end());
+    fmt::print("  {:34} median {:6.3f} ms, P99 {:7.3f} ms\n", name, values[values.size() / 2],
+               values[values.size() * 99 / 100]);
+  }
   std::vector<double> values;
 };
 
@@ -167,6 +173,8 @@ void CompareStamps(const AgentRig& rig, const Shared& shared) {
   for (std::size_t i = 0; i < shared.stamps_used; ++i) {
     sent.emplace(shared.stamps[i].play_id, &shared.stamps[i]);
   }
+  Errors way_burst;  // From the release to the source's receipt of the whole request.
+  Errors way;
   Errors first_burst;
   Errors last_burst;
   Errors first;
@@ -184,10 +192,14 @@ void CompareStamps(const AgentRig& rig, const Shared& shared) {
       return static_cast<double>(start + at - theirs) / 1e6;
     };
     const double first_ms = ms(r.first_token, found->second->first_token_ns);
+    (r.play == 0 ? way_burst : way)
+        .values.push_back(-ms(r.first_released, found->second->received_ns));
     const double last_ms = ms(r.last_token, found->second->last_token_ns);
     (r.play == 0 ? first_burst : first).values.push_back(first_ms);
     (r.play == 0 ? last_burst : last).values.push_back(last_ms);
   }
+  way_burst.PrintOnly("release to whole request, at once");
+  way.PrintOnly("release to whole request, later");
   first_burst.Print("first token, all lanes at once");
   last_burst.Print("last token, all lanes at once");
   first.Print("first token, later calls");
@@ -272,9 +284,13 @@ void MeasureLanes() {
 }
 
 int Run(const std::vector<std::string_view>& parts) {
-  // The figures are about these processes, not about who else is on the machine; where it is not
-  // allowed they run as they are, and the share of other processes is printed with every window.
-  setpriority(PRIO_PROCESS, 0, -15);
+  // The figures are about these processes, not about who else is on the machine, so they go before
+  // others, as on a machine of their own. Children inherit it. Where it is not allowed they run as
+  // they are; the share of other processes is printed with every window.
+  const sched_param first{.sched_priority = 1};
+  if (sched_setscheduler(0, SCHED_RR, &first) != 0) {
+    fmt::print("(not allowed to run before other processes: they are part of these figures)\n");
+  }
   const auto wanted = [&](std::string_view part) {
     return parts.empty() || std::find(parts.begin(), parts.end(), part) != parts.end();
   };

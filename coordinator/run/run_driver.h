@@ -105,6 +105,7 @@ class RunDriver final : public FleetEvents {
   void FailStore(const Status& status);
   std::vector<AgentEvidence> AgentsOfStep() const;
   std::vector<LaneSpec> LanesOf(std::uint32_t sessions) const;
+  bool HasRoom(std::uint32_t slot);
 
   RunSpec spec_;
   RunDeps deps_;

@@ -50,6 +50,7 @@ class FleetSim::Host {
     hello.name = fmt::format("sim-{}-{}", index, incarnation);
     hello.incarnation = incarnation;
     hello.cores = 2;
+    hello.descriptors_max = sim.options_.agent_descriptors;
     agent_ = std::make_unique<Agent>(
         AgentDeps{.scheduler = scheduler_,
                   .self_load = load_,

@@ -29,6 +29,9 @@ class StepIngest {
   // of each.
   StepEvidence Close(std::vector<AgentEvidence> agents);
   const std::vector<Cell>& cells() const { return cells_; }
+  // Of attempts released in the measured time, as their records came in.
+  std::uint64_t attempts() const { return attempts_; }
+  const OutcomeCounts& outcomes() const { return outcomes_; }
 
  private:
   // What is known of one stream of one play, for cycles and unfinished calls.

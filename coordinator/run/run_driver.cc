@@ -63,7 +63,17 @@ RunDriver::RunDriver(RunSpec spec, RunDeps deps)
 
 RunDriver::~RunDriver() = default;
 
+LiveStatus RunDriver::Live() const {
+  LiveTimes times = times_;
+  times.now = deps_.scheduler.Now();
+  LiveStatus status =
+      MakeLiveStatus(spec_.settings, machine_.state(), fleet_, ingest_.get(), spec_.bar, times);
+  status.records_acked = records_acked_;
+  return status;
+}
+
 void RunDriver::Start() {
+  times_.begun = deps_.scheduler.Now();
   Feed(event::Begin{});
 }
 
@@ -131,6 +141,8 @@ std::vector<LaneSpec> RunDriver::LanesOf(std::uint32_t sessions) const {
 }
 
 void RunDriver::Do(const action::PrepareStep& a) {
+  times_.prepared = deps_.scheduler.Now();
+  times_.step_start.reset();
   lanes_ = LanesOf(a.plan.sessions);
   ingest_ = std::make_unique<StepIngest>(a.plan, lanes_, TierNames(spec_.plan), recorded_cycle_,
                                          spec_.bar);
@@ -154,6 +166,7 @@ void RunDriver::Do(const action::CommitStep&) {
     return;
   }
   const MonoTime start = deps_.scheduler.Now() + limits::kStartAhead;
+  times_.step_start = start;
   for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {
     const ClockOffset::Estimate clock = fleet_.clock(slot);
     slots_[slot].clock_uncertainty = clock.uncertainty;

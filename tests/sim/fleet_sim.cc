@@ -168,6 +168,14 @@ void FleetSim::FailStoreAt(Duration at) {
   At(at, [this] { journal_->failing = true; });
 }
 
+void FleetSim::Watch(std::function<void(const LiveStatus&)> look) {
+  watch_ = scheduler_.After(1s, [this, look = std::move(look)]() mutable {
+    if (ended_) return;
+    look(driver_->Live());
+    Watch(std::move(look));
+  });
+}
+
 const std::vector<CallRecord>& FleetSim::records() const {
   return journal_->records;
 }

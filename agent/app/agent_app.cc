@@ -114,6 +114,7 @@ class AgentApp final : public CoordinatorLinkEvents {
 }  // namespace
 
 int RunAgent(const AgentOptions& options) {
+  RaiseDescriptorLimit();
   return AgentApp(options).Run();
 }
 

@@ -1,5 +1,7 @@
 #include "common/base/text.h"
 
+#include <cstddef>
+
 #include <fmt/format.h>
 
 namespace plimsoll {
@@ -56,6 +58,17 @@ std::string Excerpt(std::string_view text, std::size_t bytes_max) {
   }
   if (at < text.size()) line += "…";
   return line;
+}
+
+std::string ValidUtf8(std::string_view text) {
+  std::string valid;
+  valid.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t length = CharacterBytes(text);
+    valid += length == 0 ? std::string_view("\xEF\xBF\xBD") : text.substr(0, length);
+    text.remove_prefix(length == 0 ? 1 : length);
+  }
+  return valid;
 }
 
 }  // namespace plimsoll

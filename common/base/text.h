@@ -14,4 +14,8 @@ std::string LowerAscii(std::string_view text);
 // and "…" where it was cut. Control characters and bytes that are no UTF-8 become \n, \r, \t, \xNN.
 std::string Excerpt(std::string_view text, std::size_t bytes_max);
 
+// The text with every byte that is not part of well-formed UTF-8 replaced by U+FFFD: for readers
+// that refuse a whole message over one such byte.
+std::string ValidUtf8(std::string_view text);
+
 }  // namespace plimsoll

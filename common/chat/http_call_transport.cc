@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "common/base/http_date.h"
 #include "common/base/text.h"
 #include "common/chat/answer_reader.h"
 #include "common/chat/chat_body.h"
@@ -44,9 +45,18 @@ bool StartsWithNoCase(std::string_view text, std::string_view prefix) {
 
 }  // namespace
 
-Duration ParseRetryAfter(std::string_view seconds, std::string_view milliseconds) {
+Duration ParseRetryAfter(std::string_view retry_after, std::string_view milliseconds,
+                         std::string_view date) {
   const Duration exact = Units(milliseconds, 1ms);
-  return exact >= Duration{0} ? exact : Units(seconds, 1s);
+  if (exact >= Duration{0}) return exact;
+  // Both by the server's clock, so that ours does not matter.
+  const auto until = ParseHttpDate(retry_after);
+  const auto now = ParseHttpDate(date);
+  if (until && now) {
+    const auto most = std::chrono::duration_cast<std::chrono::seconds>(kRetryAfterMax).count();
+    return std::clamp<std::int64_t>(*until - *now, 0, most) * Duration(1s);
+  }
+  return until ? Duration{-1} : Units(retry_after, 1s);
 }
 
 // What the calls of a transport share.
@@ -139,13 +149,14 @@ class HttpCallTransport::HttpCall final : public CallTransport::Call, private Tr
   void OnHeader(std::string_view name, std::string_view value) override {
     if (name == "content-type") content_type_ = value.substr(0, kShortHeader);
     if (name == "retry-after") retry_after_ = value.substr(0, kShortHeader);
+    if (name == "date") date_ = value.substr(0, kShortHeader);
     if (name == "retry-after-ms") retry_after_ms_ = value.substr(0, kShortHeader);
   }
   void OnHeaders(std::uint16_t status, MonoTime at) override {
     last_heard_ = at;
     result_.http_status = status;
     result_.headers = at;
-    result_.retry_after = ParseRetryAfter(retry_after_, retry_after_ms_);
+    result_.retry_after = ParseRetryAfter(retry_after_, retry_after_ms_, date_);
     if (!Succeeded()) {
       reader_->Begin(BodyKind::kError);
     } else if (content_type_.empty() || StartsWithNoCase(content_type_, "text/event-stream")) {
@@ -286,6 +297,7 @@ class HttpCallTransport::HttpCall final : public CallTransport::Call, private Tr
   std::string content_type_;
   std::string retry_after_;
   std::string retry_after_ms_;
+  std::string date_;
   CallResult result_;
   bool foreign_ = false;    // A 200 with neither an event stream nor JSON.
   bool lingering_ = false;  // "[DONE]" came; see kLinger.

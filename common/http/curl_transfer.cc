@@ -16,7 +16,9 @@ namespace {
 
 // Beyond it the peer is not a gateway. Curl's own bound is 100 KiB a line.
 constexpr std::size_t kHeaderBytesMax = std::size_t{256} << 10;
-constexpr long kUploadBuffer = 64L << 10;
+// The least that curl accepts: a transfer keeps its buffer as long as it lives, and a body is made
+// in pieces of it, between which other sockets have their turn.
+constexpr long kUploadBuffer = 16L << 10;
 // A look-up in the middle of a step would count in a call's time; an address that moved is found in
 // minutes.
 constexpr long kResolvedForSeconds = 600;

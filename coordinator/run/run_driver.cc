@@ -9,6 +9,7 @@
 #include "common/base/limits.h"
 #include "common/plan/lanes.h"
 #include "common/plan/session_graph.h"
+#include "coordinator/fleet/agent_room.h"
 #include "coordinator/judge/judge_step.h"
 
 namespace plimsoll {
@@ -62,7 +63,17 @@ RunDriver::RunDriver(RunSpec spec, RunDeps deps)
 
 RunDriver::~RunDriver() = default;
 
+LiveStatus RunDriver::Live() const {
+  LiveTimes times = times_;
+  times.now = deps_.scheduler.Now();
+  LiveStatus status =
+      MakeLiveStatus(spec_.settings, machine_.state(), fleet_, ingest_.get(), spec_.bar, times);
+  status.records_acked = records_acked_;
+  return status;
+}
+
 void RunDriver::Start() {
+  times_.begun = deps_.scheduler.Now();
   Feed(event::Begin{});
 }
 
@@ -130,6 +141,8 @@ std::vector<LaneSpec> RunDriver::LanesOf(std::uint32_t sessions) const {
 }
 
 void RunDriver::Do(const action::PrepareStep& a) {
+  times_.prepared = deps_.scheduler.Now();
+  times_.step_start.reset();
   lanes_ = LanesOf(a.plan.sessions);
   ingest_ = std::make_unique<StepIngest>(a.plan, lanes_, TierNames(spec_.plan), recorded_cycle_,
                                          spec_.bar);
@@ -153,6 +166,7 @@ void RunDriver::Do(const action::CommitStep&) {
     return;
   }
   const MonoTime start = deps_.scheduler.Now() + limits::kStartAhead;
+  times_.step_start = start;
   for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {
     const ClockOffset::Estimate clock = fleet_.clock(slot);
     slots_[slot].clock_uncertainty = clock.uncertainty;
@@ -242,7 +256,23 @@ void RunDriver::Do(const action::Finish& a) {
   });
 }
 
+// For its lanes of the largest step; if not, the run ends with that in words.
+bool RunDriver::HasRoom(std::uint32_t slot) {
+  const std::vector<std::uint32_t>& sessions = spec_.settings.sessions;
+  const std::vector<LaneSpec> lanes =
+      LanesOf(sessions.empty() ? 0 : *std::max_element(sessions.begin(), sessions.end()));
+  const auto share = static_cast<std::uint32_t>(
+      std::count_if(lanes.begin(), lanes.end(),
+                    [&](const LaneSpec& lane) { return lane.agent_slot == slot; }));
+  const std::string why = WhyItHasNoRoom(fleet_.hello(slot), share);
+  if (!why.empty()) Feed(event::AgentFaulted{slot, why});
+  return why.empty();
+}
+
 void RunDriver::OnFleetComplete() {
+  for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {
+    if (!HasRoom(slot)) return;
+  }
   Feed(event::FleetComplete{});
 }
 
@@ -256,6 +286,7 @@ void RunDriver::OnAgentLost(std::uint32_t slot, const std::string& reason) {
 }
 
 void RunDriver::OnAgentReplaced(std::uint32_t slot) {
+  if (!HasRoom(slot)) return;
   Feed(event::AgentReplaced{slot});
 }
 

@@ -14,6 +14,7 @@
 #include "coordinator/ingest/step_ingest.h"
 #include "coordinator/judge/bar.h"
 #include "coordinator/run/agent_spawner.h"
+#include "coordinator/run/live_status.h"
 #include "coordinator/run/run_journal.h"
 #include "coordinator/run/run_machine.h"
 
@@ -65,6 +66,8 @@ class RunDriver final : public FleetEvents {
   void RequestStop(int count);
   const Fleet& fleet() const { return fleet_; }
   const MachineState& state() const { return machine_.state(); }
+  // How the run looks now; costs a look at every cell of the step, so about once a second.
+  LiveStatus Live() const;
 
   void OnFleetComplete() override;
   void OnAgentLost(std::uint32_t slot, const std::string& reason) override;
@@ -105,6 +108,7 @@ class RunDriver final : public FleetEvents {
   void FailStore(const Status& status);
   std::vector<AgentEvidence> AgentsOfStep() const;
   std::vector<LaneSpec> LanesOf(std::uint32_t sessions) const;
+  bool HasRoom(std::uint32_t slot);
 
   RunSpec spec_;
   RunDeps deps_;
@@ -116,6 +120,7 @@ class RunDriver final : public FleetEvents {
   std::vector<LaneSpec> lanes_;      // Of the current step.
   std::uint64_t records_acked_ = 0;  // Of the whole run.
   std::vector<RunStep> steps_;
+  LiveTimes times_;                  // Of the run and the present step; `now` is filled in later.
   std::vector<MachineEvent> queue_;  // Events that arise while actions are carried out.
   bool feeding_ = false;
   bool store_failed_ = false;  // Nothing is kept any more, so no batch is waited for.

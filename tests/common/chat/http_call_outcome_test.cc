@@ -73,6 +73,12 @@ TEST_F(HttpCallTest, RefusalsCarryTheirRetryAfter) {
   EXPECT_EQ(Status(503, "").outcome, Outcome::kRefused);
   EXPECT_EQ(ParseRetryAfter("1.5", ""), 1s);
   EXPECT_EQ(ParseRetryAfter("0", ""), 0s);
+  constexpr const char* kNow = "Sun, 06 Nov 1994 08:49:37 GMT";
+  EXPECT_EQ(ParseRetryAfter("Sun, 06 Nov 1994 08:50:07 GMT", "", kNow), 30s);
+  EXPECT_EQ(ParseRetryAfter("Sun, 06 Nov 1994 08:00:00 GMT", "", kNow), 0s);
+  EXPECT_EQ(ParseRetryAfter("Sun, 06 Nov 1999 08:00:00 GMT", "", kNow), 24h);
+  EXPECT_LT(ParseRetryAfter("Sun, 06 Nov 1994 08:50:07 GMT", "", "now"), Duration{0});
+  EXPECT_EQ(ParseRetryAfter("7", "", kNow), 7s);
   EXPECT_EQ(ParseRetryAfter("99999999999999999999999", ""), 24h);
   EXPECT_EQ(ParseRetryAfter("18446744073709551615", ""), 24h);
   for (const char* none : {"", "Wed, 21 Oct 2026 07:28:00 GMT", "-1", "soon", "3 s"}) {

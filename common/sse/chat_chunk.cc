@@ -16,7 +16,7 @@ using simdjson::SUCCESS;
 constexpr std::size_t kBufferKept = std::size_t{1} << 20;
 
 // Counts up to 32 bits; anything else reads as absent.
-std::uint32_t Count(od::value value) {
+std::uint32_t Count(od::value& value) {
   std::uint64_t count = 0;
   if (value.get_uint64().get(count) != SUCCESS || count >= kAbsentTokens) return kAbsentTokens;
   return static_cast<std::uint32_t>(count);
@@ -25,24 +25,26 @@ std::uint32_t Count(od::value value) {
 // Calls visit(key, value) for every field. False: the text is broken.
 template <typename Visit>
 bool ForFields(od::object object, Visit visit) {
-  for (auto entry : object) {
-    if (entry.error() != SUCCESS) return false;
-    od::field field = entry.value_unsafe();
+  // No copy of a field is made: each costs more than the comparison of its key.
+  for (auto&& entry : object) {
     std::string_view key;
-    if (field.unescaped_key().get(key) != SUCCESS || !visit(key, field.value())) return false;
+    if (entry.unescaped_key().get(key) != SUCCESS) return false;
+    od::value value;
+    if (entry.value().get(value) != SUCCESS || !visit(key, value)) return false;
   }
   return true;
 }
 template <typename Visit>
 bool ForElements(od::array array, Visit visit) {
-  for (auto entry : array) {
-    if (entry.error() != SUCCESS || !visit(entry.value_unsafe())) return false;
+  for (auto&& entry : array) {
+    od::value value;
+    if (entry.get(value) != SUCCESS || !visit(value)) return false;
   }
   return true;
 }
 
 // What type a value is; broken text reads as a null, and fails when the iteration goes on.
-od::json_type TypeOf(od::value value) {
+od::json_type TypeOf(od::value& value) {
   od::json_type type = od::json_type::null;
   if (value.type().get(type) != SUCCESS) return od::json_type::null;
   return type;
@@ -51,20 +53,20 @@ od::json_type TypeOf(od::value value) {
 // Content in parts: a part holds text, or parts of its own (reasoning), and no more than that.
 constexpr int kPartsDeep = 3;
 
-bool NoteText(od::value value, bool* non_empty, int deep);
+bool NoteText(od::value& value, bool* non_empty, int deep);
 
-bool NotePart(od::value part, bool* non_empty, int deep) {
+bool NotePart(od::value& part, bool* non_empty, int deep) {
   if (TypeOf(part) != od::json_type::object) return NoteText(part, non_empty, deep);
   od::object object;
   if (part.get_object().get(object) != SUCCESS) return false;
-  return ForFields(object, [&](std::string_view key, od::value field) {
+  return ForFields(object, [&](std::string_view key, od::value& field) {
     if (key != "text" && key != "thinking" && key != "refusal" && key != "content") return true;
     return NoteText(field, non_empty, deep);
   });
 }
 
 // *non_empty becomes true for a string that is not empty, also in parts.
-bool NoteText(od::value value, bool* non_empty, int deep = 0) {
+bool NoteText(od::value& value, bool* non_empty, int deep = 0) {
   switch (TypeOf(value)) {
     case od::json_type::string: {
       std::string_view text;
@@ -75,7 +77,7 @@ bool NoteText(od::value value, bool* non_empty, int deep = 0) {
     case od::json_type::array: {
       od::array array;
       if (value.get_array().get(array) != SUCCESS) return false;
-      return ForElements(array, [&](od::value part) {
+      return ForElements(array, [&](od::value& part) {
         return deep >= kPartsDeep || NotePart(part, non_empty, deep + 1);
       });
     }
@@ -84,38 +86,38 @@ bool NoteText(od::value value, bool* non_empty, int deep = 0) {
   }
 }
 
-bool TakeFunction(od::value value, ChatChunk* chunk) {
+bool TakeFunction(od::value& value, ChatChunk* chunk) {
   od::object object;
   if (TypeOf(value) != od::json_type::object) return true;
   if (value.get_object().get(object) != SUCCESS) return false;
   chunk->tool_call = true;
-  return ForFields(object, [&](std::string_view key, od::value field) {
+  return ForFields(object, [&](std::string_view key, od::value& field) {
     if (key == "name" || key == "arguments" || key == "input")
       return NoteText(field, &chunk->has_token);
     return true;
   });
 }
 
-bool TakeToolCalls(od::value value, ChatChunk* chunk) {
+bool TakeToolCalls(od::value& value, ChatChunk* chunk) {
   od::array calls;
   if (TypeOf(value) != od::json_type::array) return true;
   if (value.get_array().get(calls) != SUCCESS) return false;
-  return ForElements(calls, [&](od::value call) {
+  return ForElements(calls, [&](od::value& call) {
     od::object object;
     if (TypeOf(call) != od::json_type::object) return true;
     if (call.get_object().get(object) != SUCCESS) return false;
     chunk->tool_call = true;
-    return ForFields(object, [&](std::string_view key, od::value field) {
+    return ForFields(object, [&](std::string_view key, od::value& field) {
       return (key != "function" && key != "custom") || TakeFunction(field, chunk);
     });
   });
 }
 
-bool TakeDelta(od::value value, ChatChunk* chunk, bool* role) {
+bool TakeDelta(od::value& value, ChatChunk* chunk, bool* role) {
   od::object object;
   if (TypeOf(value) != od::json_type::object) return true;
   if (value.get_object().get(object) != SUCCESS) return false;
-  return ForFields(object, [&](std::string_view key, od::value field) {
+  return ForFields(object, [&](std::string_view key, od::value& field) {
     if (key == "content" || key == "reasoning" || key == "reasoning_content" || key == "refusal") {
       return NoteText(field, &chunk->has_token);
     }
@@ -137,7 +139,7 @@ FinishReason FinishOf(std::string_view reason) {
 bool TakeChoice(od::object choice, ChatChunk* chunk, bool* role) {
   std::uint64_t index = 0;
   FinishReason finish = FinishReason::kNone;
-  const bool whole = ForFields(choice, [&](std::string_view key, od::value field) {
+  const bool whole = ForFields(choice, [&](std::string_view key, od::value& field) {
     if (key == "delta" || key == "message") return TakeDelta(field, chunk, role);
     if (key == "text") return NoteText(field, &chunk->has_token);
     if (key == "index" && field.get_uint64().get(index) != SUCCESS) index = 0;
@@ -155,24 +157,24 @@ bool TakeChoice(od::object choice, ChatChunk* chunk, bool* role) {
   return whole;
 }
 
-bool TakeChoices(od::value value, ChatChunk* chunk, bool* role) {
+bool TakeChoices(od::value& value, ChatChunk* chunk, bool* role) {
   od::array choices;
   if (TypeOf(value) != od::json_type::array) return true;
   if (value.get_array().get(choices) != SUCCESS) return false;
   chunk->has_choices = true;
-  return ForElements(choices, [&](od::value choice) {
+  return ForElements(choices, [&](od::value& choice) {
     od::object object;
     if (TypeOf(choice) != od::json_type::object) return true;
     return choice.get_object().get(object) == SUCCESS && TakeChoice(object, chunk, role);
   });
 }
 
-bool TakeUsage(od::value value, ChatChunk* chunk) {
+bool TakeUsage(od::value& value, ChatChunk* chunk) {
   od::object object;
   if (TypeOf(value) != od::json_type::object) return true;
   if (value.get_object().get(object) != SUCCESS) return false;
   chunk->has_usage = true;
-  return ForFields(object, [&](std::string_view key, od::value field) {
+  return ForFields(object, [&](std::string_view key, od::value& field) {
     if (key == "prompt_tokens") chunk->usage.prompt = Count(field);
     if (key == "completion_tokens") chunk->usage.completion = Count(field);
     if (key == "prompt_cache_hit_tokens") chunk->usage.cached = Count(field);
@@ -181,7 +183,7 @@ bool TakeUsage(od::value value, ChatChunk* chunk) {
     od::object details;
     if (TypeOf(field) != od::json_type::object) return true;
     if (field.get_object().get(details) != SUCCESS) return false;
-    return ForFields(details, [&](std::string_view name, od::value detail) {
+    return ForFields(details, [&](std::string_view name, od::value& detail) {
       if (prompt && name == "cached_tokens") chunk->usage.cached = Count(detail);
       if (!prompt && name == "reasoning_tokens") chunk->usage.reasoning = Count(detail);
       return true;
@@ -190,7 +192,7 @@ bool TakeUsage(od::value value, ChatChunk* chunk) {
 }
 
 // A string, or a number in decimals.
-bool TakeWord(od::value value, std::string* word) {
+bool TakeWord(od::value& value, std::string* word) {
   const od::json_type type = TypeOf(value);
   if (type == od::json_type::string) {
     std::string_view text;
@@ -203,7 +205,7 @@ bool TakeWord(od::value value, std::string* word) {
   return true;
 }
 
-bool TakeErrorField(std::string_view key, od::value value, ChatChunk* chunk) {
+bool TakeErrorField(std::string_view key, od::value& value, ChatChunk* chunk) {
   if (key == "message") return TakeWord(value, &chunk->error_message);
   if (key == "code") return TakeWord(value, &chunk->error_code);
   if (key == "type") return TakeWord(value, &chunk->error_type);
@@ -211,7 +213,7 @@ bool TakeErrorField(std::string_view key, od::value value, ChatChunk* chunk) {
 }
 
 // {"error": {…}}, {"error": "words"}; null and false are none.
-bool TakeError(od::value value, ChatChunk* chunk, bool* is_error) {
+bool TakeError(od::value& value, ChatChunk* chunk, bool* is_error) {
   const od::json_type type = TypeOf(value);
   if (type == od::json_type::null) return true;
   bool truth = true;
@@ -222,7 +224,7 @@ bool TakeError(od::value value, ChatChunk* chunk, bool* is_error) {
   if (type != od::json_type::object) return TakeWord(value, &chunk->error_message);
   od::object object;
   if (value.get_object().get(object) != SUCCESS) return false;
-  return ForFields(object, [&](std::string_view key, od::value field) {
+  return ForFields(object, [&](std::string_view key, od::value& field) {
     return TakeErrorField(key, field, chunk);
   });
 }
@@ -244,7 +246,7 @@ bool TakeDocument(od::document& document, ChatChunk* chunk) {
   if (document.get_object().get(object) != SUCCESS) return false;
   bool is_error = false;
   bool role = false;
-  const bool whole = ForFields(object, [&](std::string_view key, od::value value) {
+  const bool whole = ForFields(object, [&](std::string_view key, od::value& value) {
     if (key == "choices") return TakeChoices(value, chunk, &role);
     if (key == "usage") return TakeUsage(value, chunk);
     if (key == "error") return TakeError(value, chunk, &is_error);

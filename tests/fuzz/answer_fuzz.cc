@@ -38,7 +38,9 @@ bool Read(AnswerReader* reader, BodyKind kind, std::string_view text, std::size_
 bool Same(const AnswerReader& a, const AnswerReader& b, const CallResult& x, const CallResult& y) {
   return a.failed() == b.failed() && a.done() == b.done() && a.valid() == b.valid() &&
          a.terminated() == b.terminated() && a.finished() == b.finished() &&
-         a.Reason() == b.Reason() && a.FirstBytes() == b.FirstBytes() &&
+         a.Reason() == b.Reason() &&
+         // After a failure nothing more is read, so how much of the beginning was seen may differ.
+         (a.failed() || a.FirstBytes() == b.FirstBytes()) &&
          a.IsContextOverflow() == b.IsContextOverflow() && x.chunks == y.chunks &&
          x.tokens_in == y.tokens_in && x.tokens_out == y.tokens_out &&
          x.tokens_cached == y.tokens_cached && x.tokens_first_chunk == y.tokens_first_chunk &&

@@ -111,6 +111,12 @@ class ApiServer::Impl {
   Timer finish_;
 };
 
+Status CheckApiListen(const ApiListen& listen) {
+  if (!listen.http.empty()) RETURN_IF_ERROR(PlainEndpoint("--http", listen.http).status());
+  if (!listen.grpc.empty()) RETURN_IF_ERROR(PlainEndpoint("--grpc", listen.grpc).status());
+  return absl::OkStatus();
+}
+
 ApiServer::ApiServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 ApiServer::~ApiServer() = default;
 

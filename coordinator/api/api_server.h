@@ -18,14 +18,17 @@ struct ApiListen {
   std::string grpc;
 };
 
+// InvalidArgument: an address that is none, or one beyond loopback, since the API speaks plain
+// text.
+Status CheckApiListen(const ApiListen& listen);
+
 class ApiServer {
  public:
   // Readers get this long to take the last event of a run.
   static constexpr Duration kFinishWait = 1s;
 
   // Listens at once. `loop` outlives the server, and so does what `results` refers to.
-  // InvalidArgument: an address that is none, or one beyond loopback, since the API speaks plain
-  // text; Unavailable: it cannot be bound.
+  // The errors of CheckApiListen; Unavailable: an address that cannot be bound.
   static StatusOr<std::unique_ptr<ApiServer>> Listen(EventLoop& loop, ResultsDeps results,
                                                      const ApiListen& listen);
   ~ApiServer();

@@ -75,9 +75,12 @@ class Line {
     if (!first_) *out_ += ',';
     first_ = false;
     if (kind_ == LineKind::kCsv) return true;
-    const bool json = kind_ == LineKind::kJson;
-    fmt::format_to(std::back_inserter(*out_), json ? "\"{}\":" : "{}", name);
-    return json;
+    if (kind_ == LineKind::kCsvHeader) {
+      *out_ += name;
+      return false;
+    }
+    fmt::format_to(std::back_inserter(*out_), "\"{}\":", name);
+    return true;
   }
 
   const LineKind kind_;

@@ -91,7 +91,7 @@ class BrokenBytesFailTheStep(FaultCase):
     def test_a_stall_is_idle_time_and_ends(self):
         step = self.fails_on(f"{{kind: stall, after_tokens: 1, {MIDDLE}}}", idle_timeout="1s")
         self.assertGreater(step["outcomes"]["idle_timeout"], 0)
-        self.assertGreater(step["unsent"], 0)
+        self.assertGreater(step["unsent_calls"], 0)
 
 
 class AnswersThatRefuseFailTheStep(FaultCase):

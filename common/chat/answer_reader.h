@@ -26,14 +26,15 @@ class AnswerReader final : private SseParser::Sink {
   static constexpr std::size_t kJsonBytesMax = std::size_t{1} << 20;
   static constexpr std::size_t kErrorBytesMax = std::size_t{16} << 10;
 
-  void Begin(BodyKind kind);  // Forgets the answer before.
+  // Forgets the answer before. Of the next one, content of up to `content_bytes_max` is kept.
+  void Begin(BodyKind kind, std::size_t content_bytes_max = 0);
   // Bytes that arrived at `at`: everything in them shares the stamp.
   void Read(std::string_view bytes, MonoTime at);
   // The body ended in order. What it completes carries the stamp of the last bytes.
   void Finish();
 
-  // Copies stamps, counts and flags.
-  void Fill(CallResult* result) const;
+  // Copies stamps, counts and flags, and hands the content over.
+  void Fill(CallResult* result);
 
   bool failed() const { return failed_; }  // An error object, `event: error`, or no JSON.
   bool terminated() const { return done_ || finish_ != FinishReason::kNone; }
@@ -50,6 +51,7 @@ class AnswerReader final : private SseParser::Sink {
   void OnEvent(const SseEvent& event) override;
   void TakePayload(std::string_view payload);
   void Fail(std::string_view what, std::string_view detail);
+  std::uint32_t ContentTokens() const;
 
   BodyKind kind_ = BodyKind::kNone;
   SseParser events_;
@@ -71,6 +73,10 @@ class AnswerReader final : private SseParser::Sink {
   bool failed_ = false;
   std::string error_;
   bool context_overflow_ = false;
+  std::size_t content_bytes_max_ = 0;
+  bool content_too_long_ = false;
+  std::string content_;
+  std::uint32_t content_chunks_ = 0;
 };
 
 }  // namespace plimsoll

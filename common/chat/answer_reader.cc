@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "common/base/text.h"
 
@@ -42,7 +43,7 @@ void TakeCount(std::uint32_t from, std::uint32_t* to) {
 
 }  // namespace
 
-void AnswerReader::Begin(BodyKind kind) {
+void AnswerReader::Begin(BodyKind kind, std::size_t content_bytes_max) {
   kind_ = kind;
   sniffed_ = valid_ = false;
   head_.clear();
@@ -59,6 +60,11 @@ void AnswerReader::Begin(BodyKind kind) {
   choices_ = finished_ = 0;
   tool_call_ = done_ = failed_ = context_overflow_ = false;
   error_.clear();
+  content_bytes_max_ = content_bytes_max;
+  content_too_long_ = false;
+  content_.clear();
+  content_chunks_ = 0;
+  chunk_.content = content_bytes_max > 0 ? &content_ : nullptr;
 }
 
 void AnswerReader::Read(std::string_view bytes, MonoTime at) {
@@ -143,7 +149,14 @@ void AnswerReader::OnEvent(const SseEvent& event) {
 
 void AnswerReader::TakePayload(std::string_view payload) {
   if (first_chunk_ == CallResult::kNever) first_chunk_ = now_;
+  const std::size_t content_before = content_.size();
   payloads_.Parse(payload, &chunk_);
+  if (content_.size() > content_before) ++content_chunks_;
+  if (content_.size() > content_bytes_max_) {
+    content_too_long_ = true;
+    content_ = std::string();  // Its memory too.
+    chunk_.content = nullptr;
+  }
   switch (chunk_.kind) {
     case ChatChunk::Kind::kDone:
       done_ = true;
@@ -192,7 +205,23 @@ void AnswerReader::Fail(std::string_view what, std::string_view detail) {
   if (!detail.empty()) error_.append(": ").append(Line(detail));
 }
 
-void AnswerReader::Fill(CallResult* result) const {
+// A server that does not count reasoning is taken to spend as many tokens on each chunk.
+std::uint32_t AnswerReader::ContentTokens() const {
+  if (usage_.completion == kAbsentTokens || content_chunks_ == 0) return kAbsentTokens;
+  if (usage_.reasoning != kAbsentTokens) {
+    return usage_.completion - std::min(usage_.completion, usage_.reasoning);
+  }
+  return static_cast<std::uint32_t>(std::uint64_t{usage_.completion} * content_chunks_ /
+                                    std::max(chunks_, content_chunks_));
+}
+
+void AnswerReader::Fill(CallResult* result) {
+  if (content_bytes_max_ > 0) {
+    result->content_tokens = ContentTokens();
+    result->content_too_long = content_too_long_;
+    result->content = std::move(content_);
+    content_ = std::string();
+  }
   result->first_chunk = first_chunk_;
   result->first_token = first_token_;
   result->last_token = last_token_;

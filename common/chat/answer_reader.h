@@ -28,16 +28,17 @@ class AnswerReader final : private SseParser::Sink {
   // A stream that is longer, decompressed, fails: no model writes so much.
   static constexpr std::uint64_t kAnswerBytesMax = std::uint64_t{256} << 20;
 
-  // Forgets the answer before. Between kEvents and kJson the body's first byte decides, whatever
-  // its type was called: an event stream cannot begin with '{', nor JSON with a field's name.
-  void Begin(BodyKind kind);
+  // Forgets the answer before. Of the next one, content of up to `content_bytes_max` is kept.
+  // Between kEvents and kJson the body's first byte decides, whatever its type was called: an event
+  // stream cannot begin with '{', nor JSON with a field's name.
+  void Begin(BodyKind kind, std::size_t content_bytes_max = 0);
   // Bytes that arrived at `at`: everything in them shares the stamp.
   void Read(std::string_view bytes, MonoTime at);
   // The body ended in order. What it completes carries the stamp of the last bytes.
   void Finish();
 
-  // Copies stamps, counts and flags.
-  void Fill(CallResult* result) const;
+  // Copies stamps, counts and flags, and hands the content over.
+  void Fill(CallResult* result);
 
   bool failed() const { return failed_; }  // An error object, `event: error`, or no JSON.
   // "[DONE]" came, or every choice that was seen has a finish reason.
@@ -62,6 +63,7 @@ class AnswerReader final : private SseParser::Sink {
   void KeepFirstBytes(std::string_view bytes);
   std::string_view Sniffed(std::string_view bytes);
   void Fail(std::string_view what, std::string_view detail);
+  std::uint32_t ContentTokens() const;
 
   BodyKind kind_ = BodyKind::kNone;
   bool sniffed_ = false;  // The first byte that tells was seen.
@@ -90,6 +92,10 @@ class AnswerReader final : private SseParser::Sink {
   bool failed_ = false;
   std::string error_;
   bool context_overflow_ = false;
+  std::size_t content_bytes_max_ = 0;
+  bool content_too_long_ = false;
+  std::string content_;
+  std::uint32_t content_chunks_ = 0;
 };
 
 }  // namespace plimsoll

@@ -89,6 +89,7 @@ class HttpCallTransport::Impl {
     body.max_tokens = std::max(1u, std::min(call.max_tokens, target.max_tokens));
     body.exact_length = target.min_tokens_accepted;
     body.extra_fields = options.extra_fields;
+    body.live = call.live;
     request.body = std::make_unique<ChatBody>(*call.prompt, body);
     request.accept_encoding = "gzip, deflate";  // As the usual clients do.
     request.ca_file = target.ca_file;
@@ -160,9 +161,9 @@ class HttpCallTransport::HttpCall final : public CallTransport::Call, private Tr
     if (!Succeeded()) {
       reader_->Begin(BodyKind::kError);
     } else if (content_type_.empty() || StartsWithNoCase(content_type_, "text/event-stream")) {
-      reader_->Begin(BodyKind::kEvents);
+      reader_->Begin(BodyKind::kEvents, request_.content_bytes_max);
     } else if (StartsWithNoCase(content_type_, "application/json")) {
-      reader_->Begin(BodyKind::kJson);
+      reader_->Begin(BodyKind::kJson, request_.content_bytes_max);
     } else {
       foreign_ = true;  // Its beginning says more than its type.
     }

@@ -113,12 +113,25 @@ bool TakeToolCalls(od::value& value, ChatChunk* chunk) {
   });
 }
 
+// NoteText, and a string's text goes to where the caller keeps content.
+bool TakeContent(od::value& value, ChatChunk* chunk) {
+  if (chunk->content == nullptr || TypeOf(value) != od::json_type::string) {
+    return NoteText(value, &chunk->has_token);
+  }
+  std::string_view text;
+  if (value.get_string().get(text) != SUCCESS) return false;
+  chunk->has_token = chunk->has_token || !text.empty();
+  chunk->content->append(text);
+  return true;
+}
+
 bool TakeDelta(od::value& value, ChatChunk* chunk, bool* role) {
   od::object object;
   if (TypeOf(value) != od::json_type::object) return true;
   if (value.get_object().get(object) != SUCCESS) return false;
   return ForFields(object, [&](std::string_view key, od::value& field) {
-    if (key == "content" || key == "reasoning" || key == "reasoning_content" || key == "refusal") {
+    if (key == "content") return TakeContent(field, chunk);
+    if (key == "reasoning" || key == "reasoning_content" || key == "refusal") {
       return NoteText(field, &chunk->has_token);
     }
     if (key == "tool_calls") return TakeToolCalls(field, chunk);
@@ -139,6 +152,7 @@ FinishReason FinishOf(std::string_view reason) {
 bool TakeChoice(od::object choice, ChatChunk* chunk, bool* role) {
   std::uint64_t index = 0;
   FinishReason finish = FinishReason::kNone;
+  const std::size_t kept = chunk->content != nullptr ? chunk->content->size() : 0;
   const bool whole = ForFields(choice, [&](std::string_view key, od::value& field) {
     if (key == "delta" || key == "message") return TakeDelta(field, chunk, role);
     if (key == "text") return NoteText(field, &chunk->has_token);
@@ -154,6 +168,8 @@ bool TakeChoice(od::object choice, ChatChunk* chunk, bool* role) {
   chunk->choices |= bit;
   if (finish != FinishReason::kNone) chunk->finished |= bit;
   chunk->finish = Stronger(chunk->finish, finish);
+  // A client goes on with the first choice.
+  if (chunk->content != nullptr && index != 0) chunk->content->resize(kept);
   return whole;
 }
 

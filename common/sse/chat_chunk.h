@@ -52,6 +52,9 @@ struct ChatChunk {
   std::string error_message;
   std::string error_code;  // A number is written in decimals.
   std::string error_type;
+  // Where the content of the first choice is appended; null: it is not kept. Parse() leaves this
+  // pointer alone.
+  std::string* content = nullptr;
 };
 
 class ChatChunkParser {

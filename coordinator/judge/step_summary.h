@@ -67,6 +67,7 @@ struct StepSummary {
   std::uint64_t usage_missing = 0;  // ok calls without usage.
   std::vector<AgentEvidence> agents;
   std::vector<Identity> identities;
+  ReplaySummary replay;
 };
 
 // Pure; never fails: what the evidence does not hold is absent in the summary.

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "coordinator/report/replay_text.h"
 #include "coordinator/report/text_layout.h"
 
 namespace plimsoll {
@@ -176,6 +177,7 @@ std::string StepDetails(const ReportedStep& step) {
   text += Item(TtftSentence(s.ttft));
   text += Item(OutcomeSentence(s.errors));
   text += Item(TokenSentence(s));
+  for (const std::string& line : ReplaySentences(s.replay)) text += Item(line);
   for (const AgentEvidence& agent : s.agents) text += Item(AgentSentence(agent));
   text += Item(IdentitySentence(s.identities));
   for (const std::string& note : step.notes) text += Item(note);
@@ -191,6 +193,10 @@ std::string Heading(const ReportModel& model) {
   if (!model.corpus.empty()) text += Line("corpus", model.corpus);
   text += Line("bar", BarSentence(model.bar));
   if (model.target) text += Line("target", fmt::format("{} sessions", *model.target));
+  if (!model.steps.empty()) {  // The same for every step: the plan's.
+    const std::string context = ContextSentence(model.steps.front().summary.replay);
+    if (!context.empty()) text += Line("context", context);
+  }
   if (!model.stopped_because.empty()) text += Line("sweep", model.stopped_because);
   return text;
 }

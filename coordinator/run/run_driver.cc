@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "common/base/limits.h"
+#include "common/plan/context_limit.h"
 #include "common/plan/lanes.h"
 #include "common/plan/session_graph.h"
 #include "coordinator/fleet/agent_room.h"
@@ -18,16 +19,20 @@ namespace {
 // Plays of a slot's later generations count from here, far beyond what one generation can play.
 constexpr std::uint32_t kPlaysPerGeneration = 1u << 20;
 
-// By tier: the median recorded time from one release to the next, pauses as the plan caps them.
+// By tier: the median recorded time from one release to the next, pauses as the plan caps them, of
+// the calls that its context limit leaves.
 std::vector<Duration> RecordedCycles(const Corpus& corpus, const RunPlan& plan) {
   const DelayRule rule{plan.think_time, plan.think_time_cap};
+  const ContextFilter filter(plan, corpus);
   std::vector<Duration> cycles;
   for (const TierPlan& tier : plan.tiers) {
     std::vector<Duration> all;
-    for (const Session& session : corpus.sessions) {
-      if (session.tier != tier.tier) continue;
-      for (const Call& call : session.calls) {
-        all.push_back(FromMillis(call.service_ms) + rule.Apply(call.delay_ms));
+    for (std::uint32_t s = 0; s < corpus.sessions.size(); ++s) {
+      if (corpus.sessions[s].tier != tier.tier) continue;
+      const std::vector<Call>& calls = corpus.sessions[s].calls;
+      for (std::size_t c = 0; c < calls.size(); ++c) {
+        if (!filter.Plays(s, c)) continue;
+        all.push_back(FromMillis(calls[c].service_ms) + rule.Apply(FromMillis(calls[c].delay_ms)));
       }
     }
     const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
@@ -51,7 +56,8 @@ RunDriver::RunDriver(RunSpec spec, RunDeps deps)
       machine_(spec_.settings),
       fleet_(deps_.scheduler, deps_.links, *this, spec_.settings.agents, spec_.build),
       slots_(spec_.settings.agents),
-      recorded_cycle_(RecordedCycles(*spec_.corpus, spec_.plan)) {
+      recorded_cycle_(RecordedCycles(*spec_.corpus, spec_.plan)),
+      left_out_(CountLeftOut(spec_.plan, *spec_.corpus)) {
   if (deps_.spawner != nullptr) {
     deps_.spawner->on_exit = [this](std::uint32_t index, const std::string& how) {
       // Of an agent that was here its link tells, as of any other.
@@ -182,6 +188,7 @@ void RunDriver::Do(const action::JudgeStep&) {
   evidence.identities.push_back({.name = "records acked = records kept by the store",
                                  .left = static_cast<std::int64_t>(records_acked_),
                                  .right = static_cast<std::int64_t>(deps_.journal.records_kept())});
+  DescribeReplay(&evidence.replay);
   const StepVerdict verdict = JudgeStep(evidence, spec_.bar);
   steps_.push_back({.summary = Summarize(evidence, verdict), .note = machine_.state().step_note});
   const RunStep& step = steps_.back();
@@ -191,6 +198,14 @@ void RunDriver::Do(const action::JudgeStep&) {
   }
   deps_.step_judged(step);
   Feed(event::StepJudged{verdict, evidence.requests_in_flight_mean});
+}
+
+void RunDriver::DescribeReplay(ReplaySummary* replay) const {
+  replay->think_time = spec_.plan.think_time;
+  replay->think_time_cap = spec_.plan.think_time_cap;
+  replay->context_limit = spec_.plan.context_limit;
+  replay->history = spec_.plan.history;
+  for (std::size_t t = 0; t < replay->tiers.size(); ++t) replay->tiers[t].context = left_out_[t];
 }
 
 std::vector<AgentEvidence> RunDriver::AgentsOfStep() const {

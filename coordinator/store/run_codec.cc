@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "coordinator/store/replay_codec.h"
 #include "fmt/format.h"
 #include "plimsoll/v1/results.pb.h"
 
@@ -317,6 +318,7 @@ std::string EncodeStep(const StepRow& row) {
     stored.set_tolerance(identity.tolerance);
   }
   for (const std::string& note : row.notes) out.add_notes(note);
+  Write(step.replay, *out.mutable_replay());
   return Bytes(out);
 }
 
@@ -347,6 +349,7 @@ StatusOr<StepRow> DecodeStep(std::string_view bytes) {
     step.identities.push_back({stored.name(), stored.left(), stored.right(), stored.tolerance()});
   }
   row.notes.assign(in.notes().begin(), in.notes().end());
+  ASSIGN_OR_RETURN(step.replay, Read(in.replay()));
   return row;
 }
 

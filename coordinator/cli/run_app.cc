@@ -26,6 +26,7 @@
 #include "coordinator/cli/run_report.h"
 #include "coordinator/fleet/grpc_fleet_server.h"
 #include "coordinator/report/json_report.h"
+#include "coordinator/report/text_layout.h"
 #include "coordinator/run/local_agents.h"
 #include "coordinator/run/preflight.h"
 #include "coordinator/run/run_driver.h"
@@ -68,7 +69,11 @@ class RunApp {
         flags_(flags),
         store_(std::move(store)),
         repo_(*store_),
-        http_(loop_) {}
+        http_(loop_),
+        progress_(loop_, ProgressFor(STDERR_FILENO, flags.colour), loaded_.scenario.bar,
+                  [this] { return driver_->Live(); }) {
+    progress_.on_line = [this](const std::string& line) { progress_.Say(Stamped(line)); };
+  }
 
   int Run();
 
@@ -76,6 +81,7 @@ class RunApp {
   Status SetUp();
   Status StartLinks();
   void StartPreflight(const RunPlan& plan, std::function<void(Status)> done);
+  std::string Stamped(const std::string& line) const;
   void Say(const std::string& line);
   void OnStep(const RunStep& step);
   int Conclude();
@@ -96,6 +102,7 @@ class RunApp {
   std::unique_ptr<Preflight> preflight_;
   std::unique_ptr<StoreJournal> journal_;
   std::unique_ptr<RunDriver> driver_;
+  Progress progress_;  // After driver_, which it looks at.
   MonoTime begun_{};
   std::optional<RunResult> result_;
 };
@@ -180,9 +187,13 @@ void RunApp::StartPreflight(const RunPlan& plan, std::function<void(Status)> don
       std::make_unique<Preflight>(*target_, std::move(prompt), key, loop_.Now(), std::move(done));
 }
 
+std::string RunApp::Stamped(const std::string& line) const {
+  const double s = begun_ == MonoTime{} ? 0.0 : ToSeconds(loop_.Now() - begun_);
+  return fmt::format("{:6.1f} s  {}", s, Printable(line));
+}
+
 void RunApp::Say(const std::string& line) {
-  const double s = ToSeconds(loop_.Now() - begun_);
-  std::fprintf(stderr, "%6.1f s  %s\n", begun_ == MonoTime{} ? 0.0 : s, line.c_str());
+  progress_.Say(Stamped(line));
   // The log of a run is a help, not a result: a store that fails says so on the next batch.
   (void)repo_.PutEvent(info_.id, {.at = clock_.WallNow(), .text = line});
 }
@@ -195,13 +206,15 @@ int RunApp::Run() {
   begun_ = loop_.Now();
   if (const Status status = SetUp(); !status.ok()) return Fail(ExitCode::kCouldNotRun, status);
   Say(fmt::format("run {} (seed {}, nonce {})", info_.id, info_.seed, info_.nonce));
-  Signals signals(loop_, [this](int count, int) {
-    // The third leaves at once: children die with this process.
-    if (count >= 3) std::_Exit(Code(ExitCode::kStopped));
-    driver_->RequestStop(count);
-  });
-  driver_->Start();
-  loop_.Run();
+  {
+    // The third leaves with what there is; one more, while that is written, ends the process: the
+    // signals have their old meaning again by then.
+    const Signals signals(loop_, [this](int count, int) { driver_->RequestStop(count); });
+    driver_->Start();
+    progress_.Start();
+    loop_.Run();
+    progress_.Stop();
+  }
   return Conclude();
 }
 

@@ -5,14 +5,16 @@
 #include <optional>
 #include <string>
 
+#include "coordinator/cli/progress.h"
 #include "coordinator/cli/scenario_files.h"
 
 namespace plimsoll {
 
 struct RunFlags {
   std::string store = "plimsoll-store";
-  std::string json;                    // Empty: no JSON report.
-  std::optional<std::uint64_t> nonce;  // Absent: drawn.
+  std::string json;                           // Empty: no JSON report.
+  std::optional<std::uint64_t> nonce;         // Absent: drawn.
+  ColourChoice colour = ColourChoice::kAuto;  // Of progress.
 };
 
 // Runs to the end, prints the report, returns the process's exit code.

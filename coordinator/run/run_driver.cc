@@ -104,7 +104,7 @@ void RunDriver::Do(const action::RunPreflight&) {
 void RunDriver::Do(const action::GatherFleet&) {
   if (deps_.spawner == nullptr) {
     // They may have dialled in while preflight was at work, when nobody waited for them.
-    if (fleet_.present() == spec_.settings.agents) Feed(event::FleetComplete{});
+    if (fleet_.present() == spec_.settings.agents) OnFleetComplete();
     return;
   }
   for (std::uint32_t i = 0; i < spec_.settings.agents; ++i) Do(action::RestartAgent{i});
@@ -192,6 +192,38 @@ void RunDriver::Do(const action::JudgeStep&) {
   Feed(event::StepJudged{verdict, evidence.requests_in_flight_mean});
 }
 
+void RunDriver::Do(const action::BreakOffStep&) {
+  commit_.Cancel();
+  ingest_->BreakOff();
+  const StepPlan& plan = machine_.state().step;
+  const MonoTime now = deps_.scheduler.Now();
+  const MonoTime from = times_.step_start.value_or(now) + plan.warm_up;
+  broken_off_ = std::clamp<Duration>(now - from, Duration{0}, plan.measure);
+}
+
+// Once nothing of it will come any more. A journal that takes it no longer has said so, or says so
+// by the missing step.
+void RunDriver::KeepBrokenOffStep() {
+  if (!broken_off_.has_value()) return;
+  std::vector<AgentEvidence> agents = AgentsOfStep();
+  for (AgentEvidence& agent : agents) agent.lost = slots_[agent.slot].lost;
+  RunStep step{
+      .summary = SummarizeBrokenOff(ingest_->SoFar(std::move(agents)), spec_.bar, *broken_off_),
+      .note = machine_.state().step_note};
+  if (ingest_->hung_up() > 0) {
+    if (!step.note.empty()) step.note += "; ";
+    step.note +=
+        fmt::format("{} calls were hung up by the stop and are not counted", ingest_->hung_up());
+  }
+  steps_.push_back(std::move(step));
+  if (store_failed_) return;
+  const RunStep& kept = steps_.back();
+  if (const Status status = deps_.journal.CloseStep(kept.summary, kept.note, ingest_->cells());
+      !status.ok()) {
+    deps_.say(fmt::format("the interrupted step was not kept: {}", MessageOf(status)));
+  }
+}
+
 std::vector<AgentEvidence> RunDriver::AgentsOfStep() const {
   std::vector<AgentEvidence> agents;
   // A loss ends the step before the others have closed it, and they are not to blame. Without one,
@@ -244,6 +276,7 @@ void RunDriver::Do(const action::Finish& a) {
   finished_ = true;
   commit_.Cancel();
   SayWhatIsMissing();
+  KeepBrokenOffStep();
   fleet_.Disband();
   if (deps_.spawner != nullptr) deps_.spawner->EndAll();
   // In a turn of its own: whoever is told may destroy this driver.
@@ -256,7 +289,11 @@ void RunDriver::Do(const action::Finish& a) {
 }
 
 void RunDriver::OnFleetComplete() {
-  Feed(event::FleetComplete{});
+  event::FleetComplete complete;
+  for (std::uint32_t slot = 0; slot < fleet_.size(); ++slot) {
+    complete.names.push_back(fleet_.hello(slot).name);
+  }
+  Feed(complete);
 }
 
 void RunDriver::OnAgentLost(std::uint32_t slot, const std::string& reason) {
@@ -269,7 +306,7 @@ void RunDriver::OnAgentLost(std::uint32_t slot, const std::string& reason) {
 }
 
 void RunDriver::OnAgentReplaced(std::uint32_t slot) {
-  Feed(event::AgentReplaced{slot});
+  Feed(event::AgentReplaced{slot, fleet_.hello(slot).name});
 }
 
 void RunDriver::OnAgentRefused(const std::string& name, const std::string& reason) {

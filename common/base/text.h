@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "common/base/time.h"
+
 namespace plimsoll {
 
 // ASCII letters in lower case: names of hosts and headers are compared so, whatever the locale.
@@ -17,5 +19,9 @@ std::string Excerpt(std::string_view text, std::size_t bytes_max);
 // The text with every byte that is not part of well-formed UTF-8 replaced by U+FFFD: for readers
 // that refuse a whole message over one such byte.
 std::string ValidUtf8(std::string_view text);
+
+// A duration for people, rounded down to what they read at a glance: "0s", "48s", "2m13s", "5m",
+// "1h02m"; under ten seconds with a decimal where there is one, "2.5s". Negative ones are "0s".
+std::string ShortTime(Duration duration);
 
 }  // namespace plimsoll

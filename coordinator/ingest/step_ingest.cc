@@ -66,6 +66,10 @@ void StepIngest::Add(const CallRecord& record) {
       record.tier >= tier_names_.size()) {
     return;
   }
+  if (broken_off_ && record.outcome == Outcome::kCut) {
+    ++hung_up_;
+    return;
+  }
   CountAttempt(record);
   LanePlay& play = plays_[record.lane];
   if (play.play != record.play) {
@@ -203,26 +207,31 @@ void StepIngest::BookUnsent() {
 StepEvidence StepIngest::Close(std::vector<AgentEvidence> agents) {
   for (std::uint32_t lane = 0; lane < plays_.size(); ++lane) ObserveUnfinished(lane);
   BookUnsent();
-  StepEvidence evidence;
-  evidence.plan = plan_;
-  evidence.tier_names = tier_names_;
-  for (const std::string& name : tier_names_) evidence.replay.tiers.push_back({.name = name});
-  evidence.outcomes = outcomes_;
+  StepEvidence evidence = SoFar(std::move(agents));
   for (const LaneTally& lane : lane_tallies_) {
     for (std::size_t s = 0; s < kLaneStates; ++s) evidence.lane_state_ns[s] += lane.state_ns[s];
     std::vector<TierReplay>& tiers = evidence.replay.tiers;
     if (lane.tier < tiers.size()) tiers[lane.tier].fidelity.Add(lane.fidelity);
   }
   evidence.planned_lane_ns = static_cast<std::int64_t>(plan_.sessions) * plan_.measure.count();
-  evidence.agents = std::move(agents);
-  SumCells(&evidence);
   AddIdentities(&evidence);
+  evidence.requests_in_flight_mean =
+      static_cast<double>(in_flight_ns_) / static_cast<double>(plan_.measure.count());
+  return evidence;
+}
+
+StepEvidence StepIngest::SoFar(std::vector<AgentEvidence> agents) const {
+  StepEvidence evidence;
+  evidence.plan = plan_;
+  evidence.tier_names = tier_names_;
+  for (const std::string& name : tier_names_) evidence.replay.tiers.push_back({.name = name});
+  evidence.outcomes = outcomes_;
+  evidence.agents = std::move(agents);
   evidence.tokens_in = tokens_in_;
   evidence.tokens_cached = tokens_cached_;
   evidence.tokens_out = tokens_out_;
   evidence.usage_missing = usage_missing_;
-  evidence.requests_in_flight_mean =
-      static_cast<double>(in_flight_ns_) / static_cast<double>(plan_.measure.count());
+  SumCells(&evidence);
   return evidence;
 }
 

@@ -76,7 +76,11 @@ class Line {
     first_ = false;
     if (kind_ == LineKind::kCsv) return true;
     const bool json = kind_ == LineKind::kJson;
-    fmt::format_to(std::back_inserter(*out_), json ? "\"{}\":" : "{}", name);
+    if (json) {
+      fmt::format_to(std::back_inserter(*out_), "\"{}\":", name);
+    } else {
+      *out_ += name;
+    }
     return json;
   }
 

@@ -18,8 +18,7 @@ class CurlMulti {
   // `on_done(easy, code)` is called outside of curl, after the handle was taken out of the multi;
   // code is a CURLcode. It may add and remove handles.
   // `turns` is shared by the multis of a loop and outlives them.
-  CurlMulti(EventLoop& loop, WriteTurns& turns,
-            std::function<void(void* easy, int code)> on_done);
+  CurlMulti(EventLoop& loop, WriteTurns& turns, std::function<void(void* easy, int code)> on_done);
   // Every handle was removed before.
   ~CurlMulti();
   CurlMulti(const CurlMulti&) = delete;

@@ -1,7 +1,7 @@
-// Whose turn it is to send. Every socket of a loop that has room and more to send queues here, and a
-// bounded number is served a turn, so that what arrives meanwhile waits for a millisecond and not
-// for a thousand uploads of a megabyte each. Oldest first: served round and round, all of them would
-// end with the last. Internal to common/http.
+// Whose turn it is to send. Every socket of a loop that has room and more to send queues here, and
+// a bounded number is served a turn, so that what arrives meanwhile waits for a millisecond and not
+// for a thousand uploads of a megabyte each. Oldest first: served round and round, all of them
+// would end with the last. Internal to common/http.
 #pragma once
 
 #include <cstddef>

@@ -65,19 +65,19 @@ class StepIngest {
   std::int64_t ttft_limit_ns_ = -1;  // Negative: the bar has no such part.
   double rate_limit_ = -1;
 
-  std::vector<Cell> cells_;  // lane-major.
+  std::vector<Cell> cells_;           // lane-major.
   std::vector<LanePlay> plays_;       // By lane.
   std::vector<Histogram> cycles_ns_;  // By tier.
   OutcomeCounts outcomes_{};
   std::uint64_t attempts_ = 0;
   std::int64_t first_releases_ = 0;  // Calls first released in the measured time.
-  std::int64_t in_flight_ns_ = 0;  // Request-time within the measured time, as agents measure it.
+  std::int64_t in_flight_ns_ = 0;    // Request-time within the measured time, as agents measure it.
   std::uint64_t tokens_in_ = 0;
   std::uint64_t tokens_cached_ = 0;
   std::uint64_t tokens_out_ = 0;
   std::uint64_t usage_missing_ = 0;
 
-  std::vector<LaneTally> lane_tallies_;  // Of their plays only the failed ones.
+  std::vector<LaneTally> lane_tallies_;     // Of their plays only the failed ones.
   std::int64_t tally_calls_ = 0;            // Of all plays.
   std::int64_t tally_calls_elsewhere_ = 0;  // Of them not released in the measured time.
   std::uint64_t tally_attempts_ = 0;

@@ -66,6 +66,10 @@ void StepIngest::Add(const CallRecord& record) {
       record.tier >= tier_names_.size()) {
     return;
   }
+  if (broken_off_ && record.outcome == Outcome::kCut) {
+    ++hung_up_;
+    return;
+  }
   CountAttempt(record);
   LanePlay& play = plays_[record.lane];
   if (play.play != record.play) {
@@ -91,7 +95,7 @@ void StepIngest::Add(const CallRecord& record) {
   if (last) {
     Observe(record, CellAt(record.lane, *block));
   } else {
-    stream.open = true;
+    stream.open = record.outcome != Outcome::kClientError;  // Ours is no observation.
   }
 }
 
@@ -144,8 +148,11 @@ void StepIngest::Add(const StepTally& tally) {
   in_flight_ns_ += tally.in_flight_request_ns;
   for (std::size_t o = 0; o < kOutcomes; ++o) tally_outcomes_[o] += tally.outcomes[o];
   for (const LaneTally& lane : tally.lanes) {
-    LaneTally& kept = lane_tallies_.emplace_back(
-        LaneTally{.lane = lane.lane, .tier = lane.tier, .state_ns = lane.state_ns});
+    LaneTally& kept = lane_tallies_.emplace_back(LaneTally{.lane = lane.lane,
+                                                           .tier = lane.tier,
+                                                           .state_ns = lane.state_ns,
+                                                           .plays = {},
+                                                           .fidelity = lane.fidelity});
     for (const PlayTally& play : lane.plays) {
       tally_calls_ += play.calls_total;
       // Remaining calls are either unsent or lie beyond the step.
@@ -180,6 +187,9 @@ void StepIngest::BookUnsent() {
   for (const LaneTally& lane : lane_tallies_) {
     if (lane.lane >= lanes_.size() || lane.tier >= tier_names_.size()) continue;
     for (const PlayTally& play : lane.plays) {
+      // What was not sent after a fault of our own is no error of the server's: the time is booked
+      // as ours, and client errors void the step.
+      if (play.client_fault) continue;
       // Only silence within the measured time counts. A failing call that was released before it
       // has no cell: then the block in which the silence begins is the next best.
       const StepNanos from = std::max(play.failed_at_ns, begin);
@@ -197,23 +207,31 @@ void StepIngest::BookUnsent() {
 StepEvidence StepIngest::Close(std::vector<AgentEvidence> agents) {
   for (std::uint32_t lane = 0; lane < plays_.size(); ++lane) ObserveUnfinished(lane);
   BookUnsent();
+  StepEvidence evidence = SoFar(std::move(agents));
+  for (const LaneTally& lane : lane_tallies_) {
+    for (std::size_t s = 0; s < kLaneStates; ++s) evidence.lane_state_ns[s] += lane.state_ns[s];
+    std::vector<TierReplay>& tiers = evidence.replay.tiers;
+    if (lane.tier < tiers.size()) tiers[lane.tier].fidelity.Add(lane.fidelity);
+  }
+  evidence.planned_lane_ns = static_cast<std::int64_t>(plan_.sessions) * plan_.measure.count();
+  AddIdentities(&evidence);
+  evidence.requests_in_flight_mean =
+      static_cast<double>(in_flight_ns_) / static_cast<double>(plan_.measure.count());
+  return evidence;
+}
+
+StepEvidence StepIngest::SoFar(std::vector<AgentEvidence> agents) const {
   StepEvidence evidence;
   evidence.plan = plan_;
   evidence.tier_names = tier_names_;
+  for (const std::string& name : tier_names_) evidence.replay.tiers.push_back({.name = name});
   evidence.outcomes = outcomes_;
-  for (const LaneTally& lane : lane_tallies_) {
-    for (std::size_t s = 0; s < kLaneStates; ++s) evidence.lane_state_ns[s] += lane.state_ns[s];
-  }
-  evidence.planned_lane_ns = static_cast<std::int64_t>(plan_.sessions) * plan_.measure.count();
   evidence.agents = std::move(agents);
-  SumCells(&evidence);
-  AddIdentities(&evidence);
   evidence.tokens_in = tokens_in_;
   evidence.tokens_cached = tokens_cached_;
   evidence.tokens_out = tokens_out_;
   evidence.usage_missing = usage_missing_;
-  evidence.requests_in_flight_mean =
-      static_cast<double>(in_flight_ns_) / static_cast<double>(plan_.measure.count());
+  SumCells(&evidence);
   return evidence;
 }
 

@@ -28,7 +28,18 @@ class StepIngest {
   // calls without a last attempt) and hands the evidence over. `agents` holds what the fleet knows
   // of each.
   StepEvidence Close(std::vector<AgentEvidence> agents);
+
+  // The step ends here, by a stop and not by its plan. Calls that the stop hangs up are counted
+  // apart: they say nothing of the deployment.
+  void BreakOff() { broken_off_ = true; }
+  std::uint64_t hung_up() const { return hung_up_; }
+  // What a step that was broken off has measured. Without tallies there are no lane states, no
+  // unsent calls and no identities in it.
+  StepEvidence SoFar(std::vector<AgentEvidence> agents) const;
   const std::vector<Cell>& cells() const { return cells_; }
+  // Of attempts released in the measured time, as their records came in.
+  std::uint64_t attempts() const { return attempts_; }
+  const OutcomeCounts& outcomes() const { return outcomes_; }
 
  private:
   // What is known of one stream of one play, for cycles and unfinished calls.
@@ -76,6 +87,9 @@ class StepIngest {
   std::uint64_t tokens_cached_ = 0;
   std::uint64_t tokens_out_ = 0;
   std::uint64_t usage_missing_ = 0;
+
+  bool broken_off_ = false;
+  std::uint64_t hung_up_ = 0;
 
   std::vector<LaneTally> lane_tallies_;     // Of their plays only the failed ones.
   std::int64_t tally_calls_ = 0;            // Of all plays.

@@ -60,7 +60,7 @@ class FleetSim::Host {
                     return std::make_unique<EngineTransport>(scheduler_, *sim.engine_,
                                                              sim.options_.target);
                   },
-                  .finished = [](Status) {}},
+                  .finished = [](const Status&) {}},
         std::move(hello));
     link_ = sim.network_.Dial(*agent_);
     id = sim.network_.last_link();
@@ -126,7 +126,7 @@ FleetSim::FleetSim(SimOptions options)
               .spawner = spawner_.get(),
               .preflight =
                   [this](std::function<void(Status)> done) {
-                    scheduler_.Post([this, done] { done(options_.preflight); });
+                    scheduler_.Post([this, done = std::move(done)] { done(options_.preflight); });
                   },
               .say = [this](const std::string& line) { said_.push_back(line); },
               .step_judged = [](const RunStep&) {},
@@ -166,6 +166,14 @@ void FleetSim::StopAt(Duration at, int count) {
 
 void FleetSim::FailStoreAt(Duration at) {
   At(at, [this] { journal_->failing = true; });
+}
+
+void FleetSim::Watch(std::function<void(const LiveStatus&)> look) {
+  watch_ = scheduler_.After(1s, [this, look = std::move(look)]() mutable {
+    if (ended_) return;
+    look(driver_->Live());
+    Watch(std::move(look));
+  });
 }
 
 const std::vector<CallRecord>& FleetSim::records() const {

@@ -20,6 +20,7 @@ class HttpResponder::Exchange {
   virtual void Reset() = 0;
   virtual void OnHangUp(std::function<void()> hung_up) = 0;
   virtual bool open() const = 0;
+  virtual std::size_t unsent() const = 0;
 };
 
 }  // namespace plimsoll

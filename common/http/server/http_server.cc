@@ -101,6 +101,7 @@ class Connection final : public HttpResponder::Exchange,
   }
 
   bool open() const override { return answering_; }
+  std::size_t unsent() const override { return closed_ ? 0 : out_.size() + in_flight_.size(); }
 
   // Closes when its time is up: idle, a request that never ends, or a peer that takes nothing.
   void Sweep(MonoTime now) {
@@ -316,6 +317,11 @@ class HttpServer::Impl {
 
   std::uint16_t port() const { return port_; }
   std::size_t connections() const { return connections_.size(); }
+  std::size_t unsent() const {
+    std::size_t bytes = 0;
+    for (const auto& [key, connection] : connections_) bytes += connection->unsent();
+    return bytes;
+  }
 
  private:
   void Accept() {
@@ -382,6 +388,10 @@ std::uint16_t HttpServer::port() const {
 
 std::size_t HttpServer::connections() const {
   return impl_->connections();
+}
+
+std::size_t HttpServer::unsent() const {
+  return impl_->unsent();
 }
 
 }  // namespace plimsoll

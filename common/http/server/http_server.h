@@ -63,6 +63,8 @@ class HttpResponder {
   void OnHangUp(std::function<void()> hung_up);
   // False once the answer is finished or the peer is known to have gone.
   bool open() const;
+  // Bytes written that the peer's side of the connection has not taken yet; 0 once finished.
+  std::size_t unsent() const;
 
  private:
   std::shared_ptr<Exchange> exchange_;  // Shared with the connection; null when finished.
@@ -98,6 +100,8 @@ class HttpServer {
 
   std::uint16_t port() const;
   std::size_t connections() const;
+  // Bytes of answers, finished ones included, that still wait for their peers.
+  std::size_t unsent() const;
 
  private:
   class Impl;

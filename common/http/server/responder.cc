@@ -52,6 +52,10 @@ bool HttpResponder::open() const {
   return exchange_ && exchange_->open();
 }
 
+std::size_t HttpResponder::unsent() const {
+  return exchange_ ? exchange_->unsent() : 0;
+}
+
 std::string_view HttpServerRequest::Header(std::string_view name_lower) const {
   for (const auto& [name, value] : headers) {
     if (name == name_lower) return value;

@@ -113,7 +113,7 @@ TEST_F(HttpCallTest, OtherStatusesAndBodies) {
   EXPECT_LT(result_->message.size(), 250u);
   const CallResult& html = Status(200, "<html>", {{"content-type", "text/html"}});
   EXPECT_EQ(html.outcome, Outcome::kHttpError);
-  EXPECT_EQ(html.message, "status 200 with text/html");
+  EXPECT_EQ(html.message, "status 200 with text/html; it began: <html>");
   EXPECT_EQ(Status(200, Token("a") + kDone, {}).outcome,
             Outcome::kOk);  // No type: taken as events.
 }
@@ -136,6 +136,8 @@ TEST_F(HttpCallTest, AnAnswerThatWasNotStreamed) {
   EXPECT_EQ(Status(200, "{\"choices\":[{").outcome, Outcome::kStreamError);
   EXPECT_EQ(Status(200, R"({"error":{"message":"no"}})").outcome, Outcome::kStreamError);
   EXPECT_EQ(Status(200, R"({"choices":[{"message":{"content":""}}]})").outcome, Outcome::kEmpty);
+  EXPECT_EQ(Status(200, R"({"detail":"no such model"})").outcome, Outcome::kStreamError);
+  EXPECT_THAT(result_->message, HasSubstr("no such model"));
 }
 
 TEST_F(HttpCallTest, TransportErrors) {
@@ -153,7 +155,7 @@ TEST_F(HttpCallTest, TransportErrors) {
   EXPECT_EQ(end(TransferResult::kClientError, false), Outcome::kClientError);
   EXPECT_EQ(end(TransferResult::kClientError, true), Outcome::kClientError);
   EXPECT_EQ(end(TransferResult::kBroken, true), Outcome::kTruncated);
-  EXPECT_EQ(end(TransferResult::kProtocol, true), Outcome::kTruncated);
+  EXPECT_EQ(end(TransferResult::kProtocol, true), Outcome::kStreamError);
 }
 
 // Answers of real servers, however their bytes are split.

@@ -27,6 +27,7 @@ class Process {
     if (::pipe2(out, O_CLOEXEC) != 0) std::abort();
     args.insert(args.begin(), PLIMSOLL_BIN_DIR "/plimsoll-gateway");
     std::vector<char*> argv;
+    argv.reserve(args.size() + 1);
     for (std::string& arg : args) argv.push_back(arg.data());
     argv.push_back(nullptr);
     pid_ = ::fork();
@@ -70,7 +71,7 @@ class Process {
 };
 
 std::string WriteConfig(const std::string& yaml) {
-  const std::string path =
+  std::string path =
       ::testing::TempDir() + "gateway_process_" + std::to_string(::getpid()) + ".yaml";
   std::ofstream(path) << yaml;
   return path;

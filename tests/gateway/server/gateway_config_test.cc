@@ -154,7 +154,9 @@ TEST(GatewayConfig, ThePageShowsTheDefaultsAndEveryKindOfFault) {
   ASSERT_EQ(blocks.size(), 1u);
   const auto shown = ParseGatewayConfig(blocks[0], "docs/gateway.md");
   ASSERT_TRUE(shown.ok()) << shown.status();
-  const GatewayConfig defaults;
+  GatewayConfig defaults;
+  EXPECT_NEAR(shown->engine.prefill_base_s, defaults.engine.prefill_base_s, 1e-12);
+  defaults.engine.prefill_base_s = shown->engine.prefill_base_s;
   EXPECT_EQ(shown->host, defaults.host);
   EXPECT_EQ(shown->port, defaults.port);
   EXPECT_EQ(shown->prefix, defaults.prefix);

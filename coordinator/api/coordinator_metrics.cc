@@ -39,7 +39,9 @@ MetricSeries Phases(RunPhase now) {
                       {}};
   for (int i = 0; i <= static_cast<int>(RunPhase::kDone); ++i) {
     const auto phase = static_cast<RunPhase>(i);
-    series.samples.push_back({{{"phase", Name(phase)}}, phase == now ? 1.0 : 0.0});
+    std::string name = Name(phase);
+    std::replace(name.begin(), name.end(), ' ', '_');
+    series.samples.push_back({{{"phase", std::move(name)}}, phase == now ? 1.0 : 0.0});
   }
   return series;
 }

@@ -132,6 +132,7 @@ class AgentApp final : public CoordinatorLinkEvents {
 }  // namespace
 
 int RunAgent(const AgentOptions& options) {
+  RaiseDescriptorLimit();
   AgentApp app(options);
   if (!options.metrics.empty()) {
     if (const Status status = app.ServeMetrics(options.metrics); !status.ok()) {

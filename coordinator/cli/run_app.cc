@@ -28,6 +28,7 @@
 #include "coordinator/fleet/grpc_fleet_server.h"
 #include "coordinator/report/json_report.h"
 #include "coordinator/report/run_report.h"
+#include "coordinator/report/text_layout.h"
 #include "coordinator/run/local_agents.h"
 #include "coordinator/run/preflight.h"
 #include "coordinator/run/run_driver.h"
@@ -77,7 +78,11 @@ class RunApp {
         flags_(flags),
         store_(std::move(store)),
         repo_(*store_),
-        http_(loop_) {}
+        http_(loop_),
+        progress_(loop_, ProgressFor(STDERR_FILENO, flags.colour), loaded_.scenario.bar,
+                  [this] { return driver_->Live(); }) {
+    progress_.on_line = [this](const std::string& line) { progress_.Say(Stamped(line)); };
+  }
 
   int Run();
 
@@ -89,6 +94,7 @@ class RunApp {
   std::string ApiAddresses() const;
   void EndApi();
   void StartPreflight(const RunPlan& plan, std::function<void(Status)> done);
+  std::string Stamped(const std::string& line) const;
   void Say(const std::string& line);
   void OnStep(const RunStep& step);
   int Conclude();
@@ -113,6 +119,7 @@ class RunApp {
   std::optional<EndpointFile> endpoint_file_;
   std::optional<LiveStatus> live_;  // As of live_at_.
   MonoTime live_at_{};
+  Progress progress_;  // After driver_, which it looks at.
   MonoTime begun_{};
   std::optional<RunResult> result_;
 };
@@ -240,9 +247,13 @@ void RunApp::StartPreflight(const RunPlan& plan, std::function<void(Status)> don
       std::make_unique<Preflight>(*target_, std::move(prompt), key, loop_.Now(), std::move(done));
 }
 
+std::string RunApp::Stamped(const std::string& line) const {
+  const double s = begun_ == MonoTime{} ? 0.0 : ToSeconds(loop_.Now() - begun_);
+  return fmt::format("{:6.1f} s  {}", s, Printable(line));
+}
+
 void RunApp::Say(const std::string& line) {
-  const double s = ToSeconds(loop_.Now() - begun_);
-  std::fprintf(stderr, "%6.1f s  %s\n", begun_ == MonoTime{} ? 0.0 : s, line.c_str());
+  progress_.Say(Stamped(line));
   // The log of a run is a help, not a result: a store that fails says so on the next batch.
   (void)repo_.PutEvent(info_.id, {.at = clock_.WallNow(), .text = line});
 }
@@ -258,13 +269,15 @@ int RunApp::Run() {
   if (const Status status = SetUp(); !status.ok()) return Fail(ExitCode::kCouldNotRun, status);
   Say(fmt::format("run {} (seed {}, nonce {})", info_.id, info_.seed, info_.nonce));
   if (api_ != nullptr) Say(ApiAddresses());
-  Signals signals(loop_, [this](int count, int) {
-    // The third leaves at once: children die with this process.
-    if (count >= 3) std::_Exit(Code(ExitCode::kStopped));
-    driver_->RequestStop(count);
-  });
-  driver_->Start();
-  loop_.Run();
+  {
+    // The third leaves with what there is; one more, while that is written, ends the process: the
+    // signals have their old meaning again by then.
+    const Signals signals(loop_, [this](int count, int) { driver_->RequestStop(count); });
+    driver_->Start();
+    progress_.Start();
+    loop_.Run();
+    progress_.Stop();
+  }
   return Conclude();
 }
 

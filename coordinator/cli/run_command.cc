@@ -1,6 +1,7 @@
 #include "coordinator/cli/run_command.h"
 
 #include <cstdio>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -55,6 +56,13 @@ int RunMain(int argc, const char* const* argv) {
   app.add_option("--http", flags.http,
                  "HOST:PORT of the results API while it runs (127.0.0.1:0: any free port); 'off'");
   app.add_option("--grpc", flags.grpc, "HOST:PORT of the same over gRPC (off)");
+  const std::map<std::string, ColourChoice> colours = {{"auto", ColourChoice::kAuto},
+                                                       {"always", ColourChoice::kAlways},
+                                                       {"never", ColourChoice::kNever}};
+  app.add_option("--color", flags.colour,
+                 "Colour of progress: auto (on a terminal, unless NO_COLOR), always, never")
+      ->transform(CLI::CheckedTransformer(colours))
+      ->option_text("WHEN");
   app.footer(
       "Exit codes: 0 target held, 1 missed, 2 too close, 3 no data, 4 could not run, 5 stopped,\n"
       "64 usage or scenario error, 70 internal error.");

@@ -7,8 +7,10 @@
 #include <fmt/format.h>
 
 #include "common/base/limits.h"
+#include "common/plan/context_limit.h"
 #include "common/plan/lanes.h"
 #include "common/plan/session_graph.h"
+#include "coordinator/fleet/agent_room.h"
 #include "coordinator/judge/judge_step.h"
 
 namespace plimsoll {
@@ -17,16 +19,20 @@ namespace {
 // Plays of a slot's later generations count from here, far beyond what one generation can play.
 constexpr std::uint32_t kPlaysPerGeneration = 1u << 20;
 
-// By tier: the median recorded time from one release to the next, pauses as the plan caps them.
+// By tier: the median recorded time from one release to the next, pauses as the plan caps them, of
+// the calls that its context limit leaves.
 std::vector<Duration> RecordedCycles(const Corpus& corpus, const RunPlan& plan) {
   const DelayRule rule{plan.think_time, plan.think_time_cap};
+  const ContextFilter filter(plan, corpus);
   std::vector<Duration> cycles;
   for (const TierPlan& tier : plan.tiers) {
     std::vector<Duration> all;
-    for (const Session& session : corpus.sessions) {
-      if (session.tier != tier.tier) continue;
-      for (const Call& call : session.calls) {
-        all.push_back(FromMillis(call.service_ms) + rule.Apply(call.delay_ms));
+    for (std::uint32_t s = 0; s < corpus.sessions.size(); ++s) {
+      if (corpus.sessions[s].tier != tier.tier) continue;
+      const std::vector<Call>& calls = corpus.sessions[s].calls;
+      for (std::size_t c = 0; c < calls.size(); ++c) {
+        if (!filter.Plays(s, c)) continue;
+        all.push_back(FromMillis(calls[c].service_ms) + rule.Apply(FromMillis(calls[c].delay_ms)));
       }
     }
     const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
@@ -50,7 +56,8 @@ RunDriver::RunDriver(RunSpec spec, RunDeps deps)
       machine_(spec_.settings),
       fleet_(deps_.scheduler, deps_.links, *this, spec_.settings.agents, spec_.build),
       slots_(spec_.settings.agents),
-      recorded_cycle_(RecordedCycles(*spec_.corpus, spec_.plan)) {
+      recorded_cycle_(RecordedCycles(*spec_.corpus, spec_.plan)),
+      left_out_(CountLeftOut(spec_.plan, *spec_.corpus)) {
   if (deps_.spawner != nullptr) {
     deps_.spawner->on_exit = [this](std::uint32_t index, const std::string& how) {
       // Of an agent that was here its link tells, as of any other.
@@ -104,7 +111,7 @@ void RunDriver::Do(const action::RunPreflight&) {
 void RunDriver::Do(const action::GatherFleet&) {
   if (deps_.spawner == nullptr) {
     // They may have dialled in while preflight was at work, when nobody waited for them.
-    if (fleet_.present() == spec_.settings.agents) Feed(event::FleetComplete{});
+    if (fleet_.present() == spec_.settings.agents) OnFleetComplete();
     return;
   }
   for (std::uint32_t i = 0; i < spec_.settings.agents; ++i) Do(action::RestartAgent{i});
@@ -181,6 +188,7 @@ void RunDriver::Do(const action::JudgeStep&) {
   evidence.identities.push_back({.name = "records acked = records kept by the store",
                                  .left = static_cast<std::int64_t>(records_acked_),
                                  .right = static_cast<std::int64_t>(deps_.journal.records_kept())});
+  DescribeReplay(&evidence.replay);
   const StepVerdict verdict = JudgeStep(evidence, spec_.bar);
   steps_.push_back({.summary = Summarize(evidence, verdict), .note = machine_.state().step_note});
   const RunStep& step = steps_.back();
@@ -190,6 +198,46 @@ void RunDriver::Do(const action::JudgeStep&) {
   }
   deps_.step_judged(step);
   Feed(event::StepJudged{verdict, evidence.requests_in_flight_mean});
+}
+
+void RunDriver::DescribeReplay(ReplaySummary* replay) const {
+  replay->think_time = spec_.plan.think_time;
+  replay->think_time_cap = spec_.plan.think_time_cap;
+  replay->context_limit = spec_.plan.context_limit;
+  replay->history = spec_.plan.history;
+  for (std::size_t t = 0; t < replay->tiers.size(); ++t) replay->tiers[t].context = left_out_[t];
+}
+
+void RunDriver::Do(const action::BreakOffStep&) {
+  commit_.Cancel();
+  ingest_->BreakOff();
+  const StepPlan& plan = machine_.state().step;
+  const MonoTime now = deps_.scheduler.Now();
+  const MonoTime from = times_.step_start.value_or(now) + plan.warm_up;
+  broken_off_ = std::clamp<Duration>(now - from, Duration{0}, plan.measure);
+}
+
+// Once nothing of it will come any more. A journal that takes it no longer has said so, or says so
+// by the missing step.
+void RunDriver::KeepBrokenOffStep() {
+  if (!broken_off_.has_value()) return;
+  std::vector<AgentEvidence> agents = AgentsOfStep();
+  for (AgentEvidence& agent : agents) agent.lost = slots_[agent.slot].lost;
+  RunStep step{
+      .summary = SummarizeBrokenOff(ingest_->SoFar(std::move(agents)), spec_.bar, *broken_off_),
+      .note = machine_.state().step_note};
+  if (ingest_->hung_up() > 0) {
+    if (!step.note.empty()) step.note += "; ";
+    step.note +=
+        fmt::format("{} calls were hung up by the stop and are not counted", ingest_->hung_up());
+  }
+  steps_.push_back(std::move(step));
+  if (store_failed_) return;
+  const RunStep& kept = steps_.back();
+  if (const Status status = deps_.journal.CloseStep(kept.summary, kept.note, ingest_->cells());
+      !status.ok()) {
+    deps_.say(fmt::format("the interrupted step was not kept: {}", MessageOf(status)));
+  }
 }
 
 std::vector<AgentEvidence> RunDriver::AgentsOfStep() const {
@@ -244,6 +292,7 @@ void RunDriver::Do(const action::Finish& a) {
   finished_ = true;
   commit_.Cancel();
   SayWhatIsMissing();
+  KeepBrokenOffStep();
   fleet_.Disband();
   if (deps_.spawner != nullptr) deps_.spawner->EndAll();
   // In a turn of its own: whoever is told may destroy this driver.
@@ -255,8 +304,27 @@ void RunDriver::Do(const action::Finish& a) {
   });
 }
 
+// For its lanes of the largest step; if not, the run ends with that in words.
+bool RunDriver::HasRoom(std::uint32_t slot) {
+  const std::vector<std::uint32_t>& sessions = spec_.settings.sessions;
+  const std::vector<LaneSpec> lanes =
+      LanesOf(sessions.empty() ? 0 : *std::max_element(sessions.begin(), sessions.end()));
+  const auto share = static_cast<std::uint32_t>(std::count_if(
+      lanes.begin(), lanes.end(), [&](const LaneSpec& lane) { return lane.agent_slot == slot; }));
+  const std::string why = WhyItHasNoRoom(fleet_.hello(slot), share);
+  if (!why.empty()) Feed(event::AgentFaulted{slot, why});
+  return why.empty();
+}
+
 void RunDriver::OnFleetComplete() {
-  Feed(event::FleetComplete{});
+  for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {
+    if (!HasRoom(slot)) return;
+  }
+  event::FleetComplete complete;
+  for (std::uint32_t slot = 0; slot < fleet_.size(); ++slot) {
+    complete.names.push_back(fleet_.hello(slot).name);
+  }
+  Feed(complete);
 }
 
 void RunDriver::OnAgentLost(std::uint32_t slot, const std::string& reason) {
@@ -269,7 +337,8 @@ void RunDriver::OnAgentLost(std::uint32_t slot, const std::string& reason) {
 }
 
 void RunDriver::OnAgentReplaced(std::uint32_t slot) {
-  Feed(event::AgentReplaced{slot});
+  if (!HasRoom(slot)) return;
+  Feed(event::AgentReplaced{slot, fleet_.hello(slot).name});
 }
 
 void RunDriver::OnAgentRefused(const std::string& name, const std::string& reason) {

@@ -55,6 +55,8 @@ class HttpResponder {
   void End();
   // What was written still goes out; then the connection closes without the stream's proper end.
   void Abort();
+  // As Abort(), but the connection is reset, with a streamed answer in the middle of a piece.
+  void Reset();
   // `hung_up` runs at most once, in a turn of its own, if the peer goes away before the answer was
   // finished here; one that closes only its sending side counts as gone too. Not after Send(),
   // End(), Abort() or destruction.

@@ -40,6 +40,10 @@ void HttpResponder::Abort() {
   if (const auto exchange = std::exchange(exchange_, nullptr)) exchange->Abort();
 }
 
+void HttpResponder::Reset() {
+  if (const auto exchange = std::exchange(exchange_, nullptr)) exchange->Reset();
+}
+
 void HttpResponder::OnHangUp(std::function<void()> hung_up) {
   if (exchange_) exchange_->OnHangUp(std::move(hung_up));
 }

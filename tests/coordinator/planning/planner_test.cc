@@ -106,9 +106,10 @@ TEST(Planner, DryPlanToTheByte) {
           "corpus    heavy (3 sessions, 9 calls), light (2 sessions, 2 calls)",
           "step         5 sessions: 3 heavy, 2 light; lanes per agent 1/2/2",
           "step        10 sessions: 5 heavy, 5 light; lanes per agent 3/4/3; the target",
-          "time      7.0 min a step (2.0 min warm-up, 5.0 min measured in blocks of 60 s), "
-          "14.1 min for 2 steps, plus priming (at most 60 s) and draining (at most 2.0 min) a "
-          "step"}));
+          std::string(
+              "time      7.0 min a step (2.0 min warm-up, 5.0 min measured in blocks of 60 s), "
+              "14.1 min for 2 steps, plus priming (at most 60 s) and draining (at most 2.0 min) a "
+              "step")}));
 }
 
 }  // namespace

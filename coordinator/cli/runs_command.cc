@@ -1,6 +1,5 @@
 #include "coordinator/cli/runs_command.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -8,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "common/cli/command_line.h"
 #include "coordinator/cli/run_report.h"
 #include "coordinator/report/json_report.h"
 #include "coordinator/run/run_machine.h"
@@ -79,15 +79,7 @@ int RunsMain(int argc, const char* const* argv) {
   show->add_option("ID", id, "Its id, or an unambiguous beginning")->required();
   show->add_option("--store", store_folder, "Folder that keeps runs (./plimsoll-store)");
   show->add_flag("--json", json, "The report as JSON");
-  std::vector<std::string> words(argv, argv + argc);
-  std::reverse(words.begin(), words.end());
-  try {
-    app.parse(words);
-  } catch (const CLI::ParseError& e) {
-    if (e.get_exit_code() == 0) return app.exit(e);
-    std::fprintf(stderr, "plimsoll: %s (see plimsoll runs --help)\n", e.what());
-    return kUsage;
-  }
+  if (const auto code = ParseCommandLine(app, {argv, argv + argc}, "plimsoll runs")) return *code;
   auto store = OpenRocksStore(store_folder, StoreAccess::kReadOnly);
   if (!store.ok()) return Fail(store.status());
   const RunRepo repo(**store);

@@ -16,8 +16,9 @@
 //   replay       {think_time: none|recorded, think_time_cap: duration, output_divisor: count,
 //                 isolate_prefixes: true|false, attempts: count, back_off_min, back_off_max}
 //   ladders      [mix]
+//   cost         {nodes*: count, per_node_hour*: money}
 //   seed         count
-// signals, cost, hooks and window are known, and refused as not supported by this version.
+// signals, hooks and window are known, and refused as not supported by this version.
 #pragma once
 
 #include <string>

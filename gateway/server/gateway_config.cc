@@ -1,8 +1,11 @@
 #include "gateway/server/gateway_config.h"
 
+#include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <exception>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iterator>
@@ -41,8 +44,8 @@ class Reader {
   explicit Reader(std::string_view file) : file_(file) {}
 
   void Problem(const YAML::Node& at, std::string_view path, std::string_view what) {
-    problems_ += fmt::format("{}{}:{}: {}: {}", problems_.empty() ? "" : "\n", file_,
-                             at.Mark().line + 1, path, what);
+    problems_ += fmt::format("{}{}:{}: {}{}{}", problems_.empty() ? "" : "\n", file_,
+                             at.Mark().line + 1, path, path.empty() ? "" : ": ", what);
   }
   const std::string& problems() const { return problems_; }
 
@@ -52,7 +55,7 @@ class Reader {
     Setter set;
   };
   void Mapping(const YAML::Node& node, const std::string& path, const std::vector<Key>& keys) {
-    if (!node.IsMap()) return Problem(node, path, "expected a mapping");
+    if (!node.IsMap()) return Problem(node, path, "expected a mapping such as engine: {copies: 1}");
     for (const auto& entry : node) {
       const std::string name = entry.first.IsScalar() ? entry.first.Scalar() : "?";
       const std::string below = path.empty() ? name : fmt::format("{}.{}", path, name);
@@ -230,8 +233,15 @@ StatusOr<GatewayConfig> ParseGatewayConfig(std::string_view yaml, std::string_vi
 }
 
 StatusOr<GatewayConfig> LoadGatewayConfig(const std::string& file) {
+  std::error_code error;
+  if (std::filesystem::is_directory(file, error)) {
+    return absl::NotFoundError(fmt::format("{}: is a folder, name the file in it", file));
+  }
   std::ifstream in(file, std::ios::binary);
-  if (!in) return absl::NotFoundError(fmt::format("{}: cannot be read", file));
+  if (!in) {
+    return absl::NotFoundError(
+        fmt::format("{}: cannot be read: {}; check the path", file, std::strerror(errno)));
+  }
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   if (in.bad()) return absl::NotFoundError(fmt::format("{}: cannot be read", file));
   return ParseGatewayConfig(text, file);

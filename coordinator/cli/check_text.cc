@@ -1,6 +1,7 @@
 #include "coordinator/cli/check_text.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 #include <vector>
 
@@ -93,27 +94,52 @@ std::string PrecisionTable(const DryPlan& dry) {
   return Table(rows, 2);
 }
 
+// Rounded up: so much is enough.
+Duration WholeSeconds(Duration d) {
+  return std::chrono::ceil<std::chrono::seconds>(d);
+}
+
+// Of a step that cannot, or may not, carry a percentile of the bar: the part that needs the most.
+std::string FewCalls(const Scenario& scenario, const DryStep& step) {
+  const auto most = std::max_element(
+      step.parts.begin(), step.parts.end(),
+      [](const Precision& a, const Precision& b) { return a.calls_needed < b.calls_needed; });
+  if (most == step.parts.end() || most->calls_needed <= 1) return {};
+  const Duration measure = scenario.sweep.measure;
+  const std::string what = fmt::format("{} calls that {} needs for a verdict", most->calls_needed,
+                                       PartName(most->limit));
+  if (most->measure_needed == Duration{0}) {
+    return Line("warning", fmt::format("{} sessions make no call at all; use a corpus with calls",
+                                       step.sessions));
+  }
+  if (most->measure_needed > measure) {
+    return Line("warning",
+                fmt::format("{} sessions make about {} calls in {}, not the {}: it would read no "
+                            "data; set sweep.measure to {} or more",
+                            step.sessions, most->calls, ShortTime(measure), what,
+                            ShortTime(WholeSeconds(most->measure_needed))));
+  }
+  if (most->measure_needed_at_bar > measure) {
+    return Line(
+        "warning",
+        fmt::format("{} sessions on a deployment as slow as the bar allows make about {:.0f} "
+                    "calls in {}, not the {}; with sweep.measure {} they would",
+                    step.sessions, step.requests_at_bar, ShortTime(measure), what,
+                    ShortTime(WholeSeconds(most->measure_needed_at_bar))));
+  }
+  return {};
+}
+
 std::string Warnings(const Scenario& scenario, const DryPlan& dry) {
   std::string text;
   for (const DryStep& step : dry.steps) {
-    for (const Precision& part : step.parts) {
-      if (part.calls >= part.calls_needed) continue;
-      text += Line("warning",
-                   fmt::format("{} sessions: about {} calls in {} are too few for {}, which needs "
-                               "{}: it would read no data; {}",
-                               step.sessions, part.calls, ShortTime(scenario.sweep.measure),
-                               PartName(part.limit), part.calls_needed,
-                               part.measure_needed > Duration{0}
-                                   ? fmt::format("set sweep.measure to {} or more",
-                                                 ShortTime(part.measure_needed))
-                                   : std::string("use a corpus with calls")));
-    }
-    if (step.sessions < 3) {
-      text +=
-          Line("warning", fmt::format("{} {}: with fewer than three, intervals rest on runs of "
-                                      "calls and are wide",
-                                      step.sessions, step.sessions == 1 ? "session" : "sessions"));
-    }
+    text += FewCalls(scenario, step);
+    if (step.sessions >= 3) continue;
+    text +=
+        Line("warning",
+             fmt::format("{} {}: with fewer than three, intervals rest on runs of calls and are "
+                         "wide; start with three or more",
+                         step.sessions, step.sessions == 1 ? "session" : "sessions"));
   }
   return text;
 }

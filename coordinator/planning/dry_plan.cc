@@ -41,6 +41,12 @@ std::uint32_t OutputOf(const Call& call, const RunPlan& plan) {
   return std::clamp<std::uint32_t>(divided, 1, std::max(1u, plan.target.max_tokens));
 }
 
+// The session as it is expected to be served: a rehearsal that shortens calls shortens their time.
+Session Shortened(Session session, std::uint32_t divisor) {
+  for (Call& call : session.calls) call.service_ms /= std::max(1u, divisor);
+  return session;
+}
+
 // The session with every call as slow as the bar allows, where it limits speed; never faster than
 // recorded.
 Session AtTheBar(Session session, const RunPlan& plan, const Bar& bar) {
@@ -55,14 +61,17 @@ Session AtTheBar(Session session, const RunPlan& plan, const Bar& bar) {
   return session;
 }
 
-TierLoad LoadOf(const TierPlan& tier, const RunPlan& plan, const Corpus& corpus, const Bar& bar) {
+TierLoad LoadOf(const TierPlan& tier, const RunPlan& plan, const Corpus& corpus,
+                const Scenario& scenario) {
   TierLoad load;
   const DelayRule rule{plan.think_time, plan.think_time_cap};
-  for (const Session& session : corpus.sessions) {
-    if (session.tier != tier.tier) continue;
+  const std::uint32_t scale = scenario.corpus.synthetic.empty() ? 1 : scenario.corpus.scale;
+  for (const Session& recorded : corpus.sessions) {
+    if (recorded.tier != tier.tier) continue;
+    const Session session = Shortened(recorded, scale * plan.output_divisor);
     load.calls += static_cast<double>(session.calls.size());
     load.recorded_s += ToSeconds(SessionGraph(session, rule).length());
-    load.at_bar_s += ToSeconds(SessionGraph(AtTheBar(session, plan, bar), rule).length());
+    load.at_bar_s += ToSeconds(SessionGraph(AtTheBar(session, plan, scenario.bar), rule).length());
     const SessionStats stats = ComputeStats(session);
     load.blocks += static_cast<double>(stats.block_refs);
     load.blocks_hit += static_cast<double>(stats.prefix_hit_blocks);
@@ -86,6 +95,8 @@ Precision PrecisionOf(const Limit& limit, const DryStep& step, Duration measure)
   const bool errors = limit.metric == Metric::kErrors;
   part.calls_needed = errors ? 1 : FewestForQuantile(limit.quantile);
   part.measure_needed = TimeFor(static_cast<double>(part.calls_needed), step.requests, measure);
+  part.measure_needed_at_bar =
+      TimeFor(static_cast<double>(part.calls_needed), step.requests_at_bar, measure);
   if (step.sessions < 2 || part.calls == 0) return part;
   const double p = errors ? limit.value : limit.quantile;
   const double t = StudentTQuantile(0.975, step.sessions - 1.0);
@@ -141,7 +152,7 @@ DryStep StepOf(std::uint32_t sessions, const Scenario& scenario, const RunPlan& 
 DryPlan MakeDryPlan(const Scenario& scenario, const RunPlan& plan, const Corpus& corpus) {
   std::vector<TierLoad> loads;
   for (const TierPlan& tier : plan.tiers) {
-    loads.push_back(LoadOf(tier, plan, corpus, scenario.bar));
+    loads.push_back(LoadOf(tier, plan, corpus, scenario));
   }
   DryPlan dry;
   for (const std::uint32_t sessions : scenario.sweep.sessions) {

@@ -3,8 +3,8 @@
 //
 // How many calls a step makes depends on how fast the deployment answers, which nobody knows yet.
 // So they stand between two ends:
-//   as recorded    calls take as long as they took when the sessions were recorded (their output
-//                  shortened as the plan says)
+//   as recorded    calls take as long as they took when the sessions were recorded, divided by what
+//                  a rehearsal divides their tokens by (corpus.scale, replay.output_divisor)
 //   at the bar     every call is as slow as the bar just allows: its TTFT and its interactivity
 #pragma once
 
@@ -32,8 +32,10 @@ struct Precision {
   // limit's own. Absent: a single lane or no call.
   std::optional<double> half_width;
   Duration measure_for_half{};  // Measured time at which it is half as wide: four times the calls.
-  // Measured time at which the calls needed are there; 0: no call is expected.
+  // Measured time at which the calls needed are there, as recorded and at the bar; 0: no call is
+  // expected.
   Duration measure_needed{};
+  Duration measure_needed_at_bar{};
 };
 
 struct DryStep {

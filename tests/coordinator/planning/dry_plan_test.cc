@@ -73,6 +73,17 @@ TEST(DryPlan, CountsWhatAStepSends) {
   EXPECT_NEAR(step.requests_at_bar, 3 * 100 / 8.0 + 3 * 100 / 3.05, 0.1);
 }
 
+TEST(DryPlan, ARehearsalThatShortensCallsShortensTheirTime) {
+  Scenario scenario = HandScenario();
+  scenario.replay.output_divisor = 4;
+  EXPECT_NEAR(PlanOf(scenario).steps[1].requests, 4 * (3 * 50 + 3 * 100), 1e-6);
+  scenario.corpus = {.file = "a.corpus", .scale = 5};
+  EXPECT_NEAR(PlanOf(scenario).steps[1].requests, 4 * (3 * 50 + 3 * 100), 1e-6)
+      << "a file is as it is";
+  scenario.corpus = {.synthetic = "agentx", .scale = 5};
+  EXPECT_NEAR(PlanOf(scenario).steps[1].requests, 20 * (3 * 50 + 3 * 100), 1e-6);
+}
+
 TEST(DryPlan, ABarNeverMakesMoreCallsThanTheRecording) {
   Scenario scenario = HandScenario();
   scenario.bar.limits[0].value = 0.01;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "common/base/text.h"
+#include "coordinator/planning/replay_plan.h"
 #include "coordinator/report/text_layout.h"
 #include "coordinator/report/text_report.h"
 
@@ -180,6 +181,11 @@ std::string CheckText(const Scenario& scenario, const RunPlan& plan, const Corpu
   std::string text = Line(
       "scenario", fmt::format("{}: {} at {}", scenario.name, plan.target.model, plan.target.url));
   text += Line("corpus", Corpora(plan, corpus));
+  for (const std::string& line : ReplayLines(plan, corpus)) {
+    // Theirs begin with a label of ten columns.
+    text += Wrap(line.substr(0, 10) + " ",
+                 Printable(line.substr(std::min<std::size_t>(10, line.size()))), kReportColumns);
+  }
   text += Line("bar", BarSentence(scenario.bar));
   text += Line("fleet", scenario.fleet.local > 0
                             ? fmt::format("{} agents started here", scenario.fleet.local)

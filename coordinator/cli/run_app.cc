@@ -22,10 +22,12 @@
 #include "common/loop/signals.h"
 #include "common/plan/lanes.h"
 #include "common/wire/corpus_codec.h"
+#include "coordinator/api/api_server.h"
 #include "coordinator/cli/corpus_files.h"
-#include "coordinator/cli/run_report.h"
+#include "coordinator/cli/endpoint_file.h"
 #include "coordinator/fleet/grpc_fleet_server.h"
 #include "coordinator/report/json_report.h"
+#include "coordinator/report/run_report.h"
 #include "coordinator/report/text_layout.h"
 #include "coordinator/run/local_agents.h"
 #include "coordinator/run/preflight.h"
@@ -62,6 +64,13 @@ class LateEvents final : public AgentLinkEvents {
   AgentLinkEvents* events_ = nullptr;
 };
 
+constexpr Duration kLiveAge = 250ms;
+
+ApiListen ListenOf(const RunFlags& flags) {
+  return {.http = flags.http == "off" ? "" : flags.http,
+          .grpc = flags.grpc == "off" ? "" : flags.grpc};
+}
+
 class RunApp {
  public:
   RunApp(LoadedScenario loaded, const RunFlags& flags, std::unique_ptr<Store> store)
@@ -80,6 +89,10 @@ class RunApp {
  private:
   Status SetUp();
   Status StartLinks();
+  Status StartApi();
+  std::optional<LiveRun> Live();
+  std::string ApiAddresses() const;
+  void EndApi();
   void StartPreflight(const RunPlan& plan, std::function<void(Status)> done);
   std::string Stamped(const std::string& line) const;
   void Say(const std::string& line);
@@ -102,6 +115,10 @@ class RunApp {
   std::unique_ptr<Preflight> preflight_;
   std::unique_ptr<StoreJournal> journal_;
   std::unique_ptr<RunDriver> driver_;
+  std::unique_ptr<ApiServer> api_;
+  std::optional<EndpointFile> endpoint_file_;
+  std::optional<LiveStatus> live_;  // As of live_at_.
+  MonoTime live_at_{};
   Progress progress_;  // After driver_, which it looks at.
   MonoTime begun_{};
   std::optional<RunResult> result_;
@@ -136,6 +153,7 @@ Status RunApp::SetUp() {
   ASSIGN_OR_RETURN(HttpCallOptions secrets, ReadTargetSecrets(plan_.target));
   target_ = std::make_unique<HttpCallTransport>(http_, loop_, plan_.target, std::move(secrets));
   RETURN_IF_ERROR(StartLinks());
+  RETURN_IF_ERROR(StartApi());
   return repo_.PutRun(info_);  // Last: a run that could not be set up was none.
 }
 
@@ -175,6 +193,48 @@ Status RunApp::StartLinks() {
   return absl::OkStatus();
 }
 
+Status RunApp::StartApi() {
+  const ApiListen listen = ListenOf(flags_);
+  if (listen.http.empty() && listen.grpc.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(api_, ApiServer::Listen(loop_,
+                                           {.repo = [this](Freshness) { return &repo_; },
+                                            .live = [this] { return Live(); }},
+                                           listen));
+  auto file = EndpointFile::Write(
+      flags_.store,
+      {.run_id = info_.id, .http = api_->http_address(), .grpc = api_->grpc_address()});
+  if (!file.ok()) return file.status();
+  endpoint_file_.emplace(*std::move(file));
+  return absl::OkStatus();
+}
+
+// However many ask: a status costs a look at every cell of the step.
+std::optional<LiveRun> RunApp::Live() {
+  if (driver_ == nullptr || result_.has_value()) return std::nullopt;
+  if (!live_.has_value() || loop_.Now() - live_at_ >= kLiveAge) {
+    live_ = driver_->Live();
+    live_at_ = loop_.Now();
+  }
+  return LiveRun{.run_id = info_.id, .status = live_, .coordinator_http = ""};
+}
+
+std::string RunApp::ApiAddresses() const {
+  const std::string http = api_->http_address();
+  const std::string grpc = api_->grpc_address();
+  return fmt::format("results API on {}{}{}{}", http.empty() ? "" : "http://", http,
+                     !http.empty() && !grpc.empty() ? " and " : "",
+                     grpc.empty() ? "" : "gRPC " + grpc);
+}
+
+// Who watches the run hears how it ended before the servers go.
+void RunApp::EndApi() {
+  if (api_ == nullptr) return;
+  api_->Finish(absl::UnavailableError("the coordinator has ended"), [this] { loop_.Stop(); });
+  loop_.Run();
+  endpoint_file_.reset();
+  api_.reset();
+}
+
 void RunApp::StartPreflight(const RunPlan& plan, std::function<void(Status)> done) {
   const FirstPrompt first =
       LongestFirstPrompt(plan, *loaded_.corpus, loaded_.scenario.sweep.sessions.front());
@@ -200,12 +260,15 @@ void RunApp::Say(const std::string& line) {
 
 void RunApp::OnStep(const RunStep& step) {
   Say(StepLine(step.summary));
+  live_.reset();
+  if (api_ != nullptr) api_->Look();
 }
 
 int RunApp::Run() {
   begun_ = loop_.Now();
   if (const Status status = SetUp(); !status.ok()) return Fail(ExitCode::kCouldNotRun, status);
   Say(fmt::format("run {} (seed {}, nonce {})", info_.id, info_.seed, info_.nonce));
+  if (api_ != nullptr) Say(ApiAddresses());
   {
     // The third leaves with what there is; one more, while that is written, ends the process: the
     // signals have their old meaning again by then.
@@ -244,6 +307,7 @@ int RunApp::Conclude() {
     std::fprintf(stderr, "plimsoll: standard output takes no report; see plimsoll runs show %s\n",
                  info_.id.c_str());
   }
+  EndApi();
   if (!written.ok()) return Fail(ExitCode::kInternal, written);
   if (!kept.ok()) return Fail(ExitCode::kCouldNotRun, kept);
   return Code(result_->code);
@@ -265,6 +329,9 @@ Status Annotated(const Status& status, const std::string& more) {
 }  // namespace
 
 int RunScenario(LoadedScenario loaded, const RunFlags& flags) {
+  if (const Status status = CheckApiListen(ListenOf(flags)); !status.ok()) {
+    return Fail(ExitCode::kUsage, status);
+  }
   // Found now, not after an hour of measuring.
   if (!flags.json.empty()) {
     if (const Status status = CheckWritable(flags.json); !status.ok()) {

@@ -8,9 +8,9 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "common/cli/command_line.h"
 #include "common/config/quantities.h"
 #include "coordinator/cli/check_text.h"
+#include "coordinator/cli/parse_words.h"
 #include "coordinator/cli/run_app.h"
 #include "coordinator/cli/scenario_files.h"
 #include "coordinator/run/run_machine.h"
@@ -40,7 +40,7 @@ int CheckMain(int argc, const char* const* argv) {
   CLI::App app("Reads a scenario and its corpus, and prints the dry plan. Sends nothing.", "check");
   std::string path;
   app.add_option("SCENARIO", path, "The scenario's YAML file")->required();
-  if (const auto code = ParseCommandLine(app, {argv, argv + argc}, "plimsoll check")) return *code;
+  if (const auto code = ParseWords(app, argc, argv)) return *code;
   auto loaded = LoadScenario(path);
   if (!loaded.ok()) return Fail(loaded.status());
   auto plan = MakeRunPlan(loaded->scenario, *loaded->corpus,
@@ -63,6 +63,9 @@ int RunMain(int argc, const char* const* argv) {
   app.add_option("--json", flags.json, "Write the report as JSON to this file, too");
   app.add_option("--nonce", flags.nonce, "Salt of the prompts, to repeat a run to the byte")
       ->check(WrongNonce);
+  app.add_option("--http", flags.http,
+                 "HOST:PORT of the results API while it runs (127.0.0.1:0: any free port); 'off'");
+  app.add_option("--grpc", flags.grpc, "HOST:PORT of the same over gRPC (off)");
   const std::map<std::string, ColourChoice> colours = {{"auto", ColourChoice::kAuto},
                                                        {"always", ColourChoice::kAlways},
                                                        {"never", ColourChoice::kNever}};
@@ -73,7 +76,7 @@ int RunMain(int argc, const char* const* argv) {
   app.footer(
       "Exit codes: 0 target held, 1 missed, 2 too close, 3 no data, 4 could not run, 5 stopped,\n"
       "64 usage or scenario error, 70 internal error.");
-  if (const auto code = ParseCommandLine(app, {argv, argv + argc}, "plimsoll run")) return *code;
+  if (const auto code = ParseWords(app, argc, argv)) return *code;
   auto loaded = LoadScenario(path);
   if (!loaded.ok()) return Fail(loaded.status());
   return RunScenario(*std::move(loaded), flags);

@@ -88,7 +88,8 @@ StepSummary Summarize(const StepEvidence& evidence, const StepVerdict& verdict) 
                       .tokens_out = evidence.tokens_out,
                       .usage_missing = evidence.usage_missing,
                       .agents = evidence.agents,
-                      .identities = evidence.identities};
+                      .identities = evidence.identities,
+                      .replay = evidence.replay};
   if (evidence.planned_lane_ns > 0) {
     for (std::size_t i = 0; i < kLaneStates; ++i) {
       summary.lane_state_share[i] = static_cast<double>(evidence.lane_state_ns[i]) /

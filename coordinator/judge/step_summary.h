@@ -72,6 +72,7 @@ struct StepSummary {
   std::uint64_t usage_missing = 0;  // ok calls without usage.
   std::vector<AgentEvidence> agents;
   std::vector<Identity> identities;
+  ReplaySummary replay;
   // The step was stopped after so much of its measured time, and never judged: what agents only say
   // at its end (lane states, requests in flight, unsent calls, of themselves) is missing.
   std::optional<Duration> broken_off_after;

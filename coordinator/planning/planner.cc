@@ -7,6 +7,7 @@
 
 #include "common/plan/corpus_index.h"
 #include "common/plan/lanes.h"
+#include "coordinator/planning/replay_plan.h"
 
 namespace plimsoll {
 namespace {
@@ -17,20 +18,30 @@ std::vector<LaneSpec> LanesOver(const RunPlan& plan, std::uint32_t lanes, std::u
   return AssignLanes(plan.tiers, lanes, slots);
 }
 
+// Every tier of the mix has a session to play.
+Status CheckTiers(const RunPlan& plan, const Corpus& corpus) {
+  const std::vector<ContextCounts> counts = CountLeftOut(plan, corpus);
+  for (std::size_t t = 0; t < counts.size(); ++t) {
+    const std::string& name = plan.tiers[t].name;
+    if (counts[t].sessions == 0) {
+      return absl::InvalidArgumentError(fmt::format(
+          "the mix wants {} sessions, and the corpus has none: `plimsoll corpus show` lists tiers",
+          name));
+    }
+    if (counts[t].sessions == counts[t].sessions_dropped) {
+      return absl::InvalidArgumentError(fmt::format(
+          "the context limit of {} tokens with {} leaves none of the {} {} sessions; raise "
+          "replay.context_limit, choose another over_limit, or take the tier out of the mix",
+          plan.context_limit.tokens, Name(plan.context_limit.policy), counts[t].sessions, name));
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 StatusOr<RunPlan> MakeRunPlan(const Scenario& scenario, const Corpus& corpus,
                               const RunIdentity& identity) {
-  for (const TierPlan& tier : scenario.mix) {
-    const bool present =
-        std::any_of(corpus.sessions.begin(), corpus.sessions.end(),
-                    [&](const Session& session) { return session.tier == tier.tier; });
-    if (!present) {
-      return absl::InvalidArgumentError(fmt::format(
-          "the mix wants {} sessions, and the corpus has none: `plimsoll corpus show` lists tiers",
-          tier.name));
-    }
-  }
   RunPlan plan;
   plan.run_id = identity.run_id;
   plan.seed = scenario.seed;
@@ -42,7 +53,10 @@ StatusOr<RunPlan> MakeRunPlan(const Scenario& scenario, const Corpus& corpus,
   plan.output_divisor = scenario.replay.output_divisor;
   plan.isolate_prefixes = scenario.replay.isolate_prefixes;
   plan.failure = scenario.replay.failure;
+  plan.context_limit = scenario.replay.context_limit;
+  plan.history = scenario.replay.history;
   plan.target = scenario.target;
+  RETURN_IF_ERROR(CheckTiers(plan, corpus));
   return plan;
 }
 
@@ -58,18 +72,20 @@ RunSettings MakeRunSettings(const Scenario& scenario) {
 }
 
 FirstPrompt LongestFirstPrompt(const RunPlan& plan, const Corpus& corpus, std::uint32_t sessions) {
-  const SessionRotation rotation(corpus, plan.tiers, plan.seed);
+  const ContextFilter filter(plan, corpus);
+  const SessionRotation rotation(corpus, plan.tiers, plan.seed, &filter);
   FirstPrompt longest;
   std::uint32_t tokens = 0;
   for (const LaneSpec& lane : LanesOver(plan, sessions, 1)) {
     const auto session = rotation.SessionFor(lane.tier, lane.rank, 0);
     if (!session.has_value()) continue;
     const Session& s = corpus.sessions[*session];
-    const SessionGraph graph(s, {plan.think_time, plan.think_time_cap});
+    const SessionGraph graph(s, {plan.think_time, plan.think_time_cap}, filter.left_out(*session));
     const double share = StartShare(plan.seed, lane.lane, 0);
     const Duration point = FromSeconds(ToSeconds(graph.length()) * share);
     // The call in progress at the start point is the longest that the lane begins with.
     for (std::uint32_t c = 0; c < s.calls.size(); ++c) {
+      if (graph.left_out(c)) continue;
       if (graph.release(c) <= point && s.calls[c].tokens_in > tokens) {
         tokens = s.calls[c].tokens_in;
         longest = {*session, c};

@@ -18,7 +18,8 @@ struct RunIdentity {
   std::string corpus_digest;
 };
 
-// The plan that agents get. InvalidArgument if a tier of the mix has no session in the corpus.
+// The plan that agents get. InvalidArgument if a tier of the mix has no session in the corpus,
+// or its context limit leaves none.
 StatusOr<RunPlan> MakeRunPlan(const Scenario& scenario, const Corpus& corpus,
                               const RunIdentity& identity);
 

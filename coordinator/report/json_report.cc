@@ -116,6 +116,28 @@ Json OutcomesOf(const ErrorSummary& errors) {
   return json;
 }
 
+Json Of(const TierReplay& tier) {
+  const FidelityCounts& f = tier.fidelity;
+  const ContextCounts& c = tier.context;
+  return {{"tier", tier.name},
+          {"pauses", f.pauses},
+          {"pause_recorded_s", static_cast<double>(f.pause_recorded_ns) * 1e-9},
+          {"pause_removed_s", static_cast<double>(f.pause_removed_ns) * 1e-9},
+          {"answers_kept", f.answers_kept},
+          {"answers_over_limit", f.answers_over_limit},
+          {"answers_without_content", f.answers_without_content},
+          {"turns_live", f.turns_live},
+          {"turns_recorded", f.turns_recorded},
+          {"corpus_sessions", c.sessions},
+          {"corpus_sessions_dropped", c.sessions_dropped},
+          {"corpus_sessions_cut", c.sessions_cut},
+          {"corpus_calls", c.calls},
+          {"corpus_calls_left_out", c.calls_left_out},
+          {"corpus_calls_over_limit_sent", c.calls_over},
+          {"corpus_prompt_tokens", c.tokens},
+          {"corpus_prompt_tokens_left_out", c.tokens_left_out}};
+}
+
 Json Of(const ReportedStep& step);
 
 template <typename T>
@@ -123,6 +145,16 @@ Json ListOf(const std::vector<T>& values) {
   Json list = Json::array();
   for (const T& value : values) list.push_back(Of(value));
   return list;
+}
+
+Json Of(const ReplaySummary& replay) {
+  const ContextLimit& limit = replay.context_limit;
+  return {{"think_time", replay.think_time == ThinkTime::kNone ? "none" : "recorded"},
+          {"think_time_cap_s", ToSeconds(replay.think_time_cap)},
+          {"context_limit_tokens", limit.tokens > 0 ? Json(limit.tokens) : Json()},
+          {"over_limit", Name(limit.policy)},
+          {"history", replay.history == History::kLive ? "live" : "recorded"},
+          {"tiers", ListOf(replay.tiers)}};
 }
 
 Json TtftOf(const TtftSummary& ttft) {
@@ -179,6 +211,7 @@ Json Of(const ReportedStep& step) {
           {"tokens_cached", s.tokens_cached},
           {"tokens_out", s.tokens_out},
           {"ok_calls_without_usage", s.usage_missing},
+          {"replay", Of(s.replay)},
           {"agents", ListOf(s.agents)},
           {"identities", ListOf(s.identities)},
           {"notes", step.notes}};

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "coordinator/report/replay_text.h"
 #include "coordinator/report/text_layout.h"
 
 namespace plimsoll {
@@ -236,6 +237,7 @@ std::string StepDetails(const ReportedStep& step) {
   text += Detail("interactivity", InteractivitySentence(step));
   text += Detail("attempts", OutcomeSentence(s.errors));
   text += Detail("tokens", TokenSentence(s));
+  for (const std::string& line : ReplaySentences(s.replay)) text += Detail("replay", line);
   if (!s.broken_off_after) text += Detail("books", IdentitySentence(s.identities));
   for (const std::string& note : step.notes) text += Detail("note", note);
   return text + AgentTable(s);
@@ -250,6 +252,10 @@ std::string Heading(const ReportModel& model) {
   if (!model.corpus.empty()) text += Line("corpus", model.corpus);
   text += Line("bar", BarSentence(model.bar));
   if (model.target) text += Line("target", fmt::format("{} sessions", *model.target));
+  if (!model.steps.empty()) {  // The same for every step: the plan's.
+    const std::string context = ContextSentence(model.steps.front().summary.replay);
+    if (!context.empty()) text += Line("context", context);
+  }
   if (!model.stopped_because.empty()) text += Line("sweep", model.stopped_because);
   return text;
 }

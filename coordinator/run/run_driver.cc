@@ -7,8 +7,10 @@
 #include <fmt/format.h>
 
 #include "common/base/limits.h"
+#include "common/plan/context_limit.h"
 #include "common/plan/lanes.h"
 #include "common/plan/session_graph.h"
+#include "coordinator/fleet/agent_room.h"
 #include "coordinator/judge/judge_step.h"
 
 namespace plimsoll {
@@ -17,16 +19,20 @@ namespace {
 // Plays of a slot's later generations count from here, far beyond what one generation can play.
 constexpr std::uint32_t kPlaysPerGeneration = 1u << 20;
 
-// By tier: the median recorded time from one release to the next, pauses as the plan caps them.
+// By tier: the median recorded time from one release to the next, pauses as the plan caps them, of
+// the calls that its context limit leaves.
 std::vector<Duration> RecordedCycles(const Corpus& corpus, const RunPlan& plan) {
   const DelayRule rule{plan.think_time, plan.think_time_cap};
+  const ContextFilter filter(plan, corpus);
   std::vector<Duration> cycles;
   for (const TierPlan& tier : plan.tiers) {
     std::vector<Duration> all;
-    for (const Session& session : corpus.sessions) {
-      if (session.tier != tier.tier) continue;
-      for (const Call& call : session.calls) {
-        all.push_back(FromMillis(call.service_ms) + rule.Apply(call.delay_ms));
+    for (std::uint32_t s = 0; s < corpus.sessions.size(); ++s) {
+      if (corpus.sessions[s].tier != tier.tier) continue;
+      const std::vector<Call>& calls = corpus.sessions[s].calls;
+      for (std::size_t c = 0; c < calls.size(); ++c) {
+        if (!filter.Plays(s, c)) continue;
+        all.push_back(FromMillis(calls[c].service_ms) + rule.Apply(FromMillis(calls[c].delay_ms)));
       }
     }
     const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
@@ -50,7 +56,8 @@ RunDriver::RunDriver(RunSpec spec, RunDeps deps)
       machine_(spec_.settings),
       fleet_(deps_.scheduler, deps_.links, *this, spec_.settings.agents, spec_.build),
       slots_(spec_.settings.agents),
-      recorded_cycle_(RecordedCycles(*spec_.corpus, spec_.plan)) {
+      recorded_cycle_(RecordedCycles(*spec_.corpus, spec_.plan)),
+      left_out_(CountLeftOut(spec_.plan, *spec_.corpus)) {
   if (deps_.spawner != nullptr) {
     deps_.spawner->on_exit = [this](std::uint32_t index, const std::string& how) {
       // Of an agent that was here its link tells, as of any other.
@@ -175,85 +182,6 @@ void RunDriver::Do(const action::CommitStep&) {
   }
 }
 
-void RunDriver::Do(const action::JudgeStep&) {
-  commit_.Cancel();
-  StepEvidence evidence = ingest_->Close(AgentsOfStep());
-  evidence.identities.push_back({.name = "records acked = records kept by the store",
-                                 .left = static_cast<std::int64_t>(records_acked_),
-                                 .right = static_cast<std::int64_t>(deps_.journal.records_kept())});
-  const StepVerdict verdict = JudgeStep(evidence, spec_.bar);
-  steps_.push_back({.summary = Summarize(evidence, verdict), .note = machine_.state().step_note});
-  const RunStep& step = steps_.back();
-  if (const Status kept = deps_.journal.CloseStep(step.summary, step.note, ingest_->cells());
-      !kept.ok()) {
-    return FailStore(kept);
-  }
-  deps_.step_judged(step);
-  Feed(event::StepJudged{verdict, evidence.requests_in_flight_mean});
-}
-
-void RunDriver::Do(const action::BreakOffStep&) {
-  commit_.Cancel();
-  ingest_->BreakOff();
-  const StepPlan& plan = machine_.state().step;
-  const MonoTime now = deps_.scheduler.Now();
-  const MonoTime from = times_.step_start.value_or(now) + plan.warm_up;
-  broken_off_ = std::clamp<Duration>(now - from, Duration{0}, plan.measure);
-}
-
-// Once nothing of it will come any more. A journal that takes it no longer has said so, or says so
-// by the missing step.
-void RunDriver::KeepBrokenOffStep() {
-  if (!broken_off_.has_value()) return;
-  std::vector<AgentEvidence> agents = AgentsOfStep();
-  for (AgentEvidence& agent : agents) agent.lost = slots_[agent.slot].lost;
-  RunStep step{
-      .summary = SummarizeBrokenOff(ingest_->SoFar(std::move(agents)), spec_.bar, *broken_off_),
-      .note = machine_.state().step_note};
-  if (ingest_->hung_up() > 0) {
-    if (!step.note.empty()) step.note += "; ";
-    step.note +=
-        fmt::format("{} calls were hung up by the stop and are not counted", ingest_->hung_up());
-  }
-  steps_.push_back(std::move(step));
-  if (store_failed_) return;
-  const RunStep& kept = steps_.back();
-  if (const Status status = deps_.journal.CloseStep(kept.summary, kept.note, ingest_->cells());
-      !status.ok()) {
-    deps_.say(fmt::format("the interrupted step was not kept: {}", MessageOf(status)));
-  }
-}
-
-std::vector<AgentEvidence> RunDriver::AgentsOfStep() const {
-  std::vector<AgentEvidence> agents;
-  // A loss ends the step before the others have closed it, and they are not to blame. Without one,
-  // whoever has not closed it in time counts as lost.
-  const bool any_lost =
-      std::any_of(slots_.begin(), slots_.end(), [](const SlotState& s) { return s.lost; });
-  for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {
-    AgentEvidence agent;
-    agent.slot = slot;
-    agent.name = fleet_.hello(slot).name;
-    agent.lanes = static_cast<std::uint32_t>(
-        std::count_if(lanes_.begin(), lanes_.end(),
-                      [&](const LaneSpec& lane) { return lane.agent_slot == slot; }));
-    const std::optional<StepTally>& tally = slots_[slot].tally;
-    agent.lost = any_lost ? slots_[slot].lost : !tally.has_value();
-    if (tally.has_value()) {
-      agent.attempts = tally->attempts_released;
-      agent.skew_ns = std::abs(tally->start_error_ns) + slots_[slot].clock_uncertainty.count();
-      agent.lateness_p99_ns = tally->lateness_p99_ns;
-      agent.lateness_max_ns = tally->lateness_max_ns;
-      agent.loop_lag_max_ns = tally->loop_lag_max_ns;
-      agent.loop_stalled_ns = tally->loop_stalled_ns;
-      agent.cpu_share_max = tally->cpu_share_max;
-      agent.records_lost = tally->records_lost;
-    }
-    agents.push_back(std::move(agent));
-  }
-  return agents;
-}
-
 void RunDriver::Do(const action::StopAgents& a) {
   fleet_.SendAll(Stop{.kind = a.kind, .drain_limit = a.drain_limit});
   // An agent that has stopped says so once, however often it is asked.
@@ -288,7 +216,22 @@ void RunDriver::Do(const action::Finish& a) {
   });
 }
 
+// For its lanes of the largest step; if not, the run ends with that in words.
+bool RunDriver::HasRoom(std::uint32_t slot) {
+  const std::vector<std::uint32_t>& sessions = spec_.settings.sessions;
+  const std::vector<LaneSpec> lanes =
+      LanesOf(sessions.empty() ? 0 : *std::max_element(sessions.begin(), sessions.end()));
+  const auto share = static_cast<std::uint32_t>(std::count_if(
+      lanes.begin(), lanes.end(), [&](const LaneSpec& lane) { return lane.agent_slot == slot; }));
+  const std::string why = WhyItHasNoRoom(fleet_.hello(slot), share);
+  if (!why.empty()) Feed(event::AgentFaulted{slot, why});
+  return why.empty();
+}
+
 void RunDriver::OnFleetComplete() {
+  for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {
+    if (!HasRoom(slot)) return;
+  }
   event::FleetComplete complete;
   for (std::uint32_t slot = 0; slot < fleet_.size(); ++slot) {
     complete.names.push_back(fleet_.hello(slot).name);
@@ -306,6 +249,7 @@ void RunDriver::OnAgentLost(std::uint32_t slot, const std::string& reason) {
 }
 
 void RunDriver::OnAgentReplaced(std::uint32_t slot) {
+  if (!HasRoom(slot)) return;
   Feed(event::AgentReplaced{slot, fleet_.hello(slot).name});
 }
 

@@ -109,7 +109,9 @@ class RunDriver final : public FleetEvents {
   void KeepBrokenOffStep();
   void FailStore(const Status& status);
   std::vector<AgentEvidence> AgentsOfStep() const;
+  void DescribeReplay(ReplaySummary* replay) const;
   std::vector<LaneSpec> LanesOf(std::uint32_t sessions) const;
+  bool HasRoom(std::uint32_t slot);
 
   RunSpec spec_;
   RunDeps deps_;
@@ -117,6 +119,7 @@ class RunDriver final : public FleetEvents {
   Fleet fleet_;
   std::vector<SlotState> slots_;
   std::vector<Duration> recorded_cycle_;  // By tier.
+  std::vector<ContextCounts> left_out_;   // By tier.
   std::unique_ptr<StepIngest> ingest_;
   std::vector<LaneSpec> lanes_;      // Of the current step.
   std::uint64_t records_acked_ = 0;  // Of the whole run.

@@ -54,12 +54,14 @@ struct FleetSpec {
   friend bool operator==(const FleetSpec&, const FleetSpec&) = default;
 };
 
-// How sessions are replayed; the failure policy included.
+// How sessions are replayed: the sections `replay` and `failure`.
 struct ReplaySpec {
   ThinkTime think_time = ThinkTime::kNone;
   Duration think_time_cap = 60s;
   std::uint32_t output_divisor = 1;
   bool isolate_prefixes = false;
+  ContextLimit context_limit;
+  History history = History::kRecorded;
   FailurePolicy failure;
   friend bool operator==(const ReplaySpec&, const ReplaySpec&) = default;
 };

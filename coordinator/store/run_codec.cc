@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "coordinator/store/replay_codec.h"
 #include "fmt/format.h"
 #include "plimsoll/v1/results.pb.h"
 
@@ -329,6 +330,7 @@ std::string EncodeStep(const StepRow& row) {
     stored.set_tolerance(identity.tolerance);
   }
   for (const std::string& note : row.notes) out.add_notes(note);
+  Write(step.replay, *out.mutable_replay());
   Give(step.broken_off_after, [&](Duration d) { out.set_broken_off_after_ns(d.count()); });
   return Bytes(out);
 }
@@ -361,6 +363,7 @@ StatusOr<StepRow> DecodeStep(std::string_view bytes) {
   }
   row.notes.assign(in.notes().begin(), in.notes().end());
   if (in.broken_off_after_ns() < 0) return Damaged("step");
+  ASSIGN_OR_RETURN(step.replay, Read(in.replay()));
   if (in.has_broken_off_after_ns()) step.broken_off_after = Duration(in.broken_off_after_ns());
   return row;
 }

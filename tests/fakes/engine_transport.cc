@@ -1,5 +1,6 @@
 #include "tests/fakes/engine_transport.h"
 
+#include <string>
 #include <utility>
 
 namespace plimsoll {
@@ -10,7 +11,11 @@ class EngineTransport::EngineCall final : public Call, public EngineObserver {
              CallObserver& observer)
       : scheduler_(scheduler), engine_(engine), observer_(observer), tokens_(request.max_tokens) {
     result_.sent = result_.upload_done = scheduler.Now();
-    result_.tokens_in = request.prompt->tokens;
+    // The model takes the recorded blocks; live history only changes their count.
+    result_.tokens_in =
+        request.planned_tokens > 0 ? request.planned_tokens : request.prompt->tokens;
+    content_bytes_max_ = request.content_bytes_max;
+    call_key_ = request.call_key;
     ticket_ = engine.Submit(
         {.blocks = request.prompt->spans,
          .prompt_tokens = request.prompt->tokens,
@@ -47,13 +52,28 @@ class EngineTransport::EngineCall final : public Call, public EngineObserver {
     result_.http_status = 200;
     result_.outcome = Outcome::kOk;
     result_.flags = kCapReached;
+    if (content_bytes_max_ > 0) Say();
     observer_.OnCallEnded(result_);  // May destroy this.
   }
 
  private:
+  // An answer that is a function of the call: four words of five bytes for each four tokens, the
+  // first of them its key.
+  void Say() {
+    result_.content_tokens = tokens_;
+    if (std::size_t{tokens_} * 5 > content_bytes_max_) {
+      result_.content_too_long = true;
+      return;
+    }
+    result_.content = std::to_string(call_key_).substr(0, 4) + "\n";
+    while (result_.content.size() < std::size_t{tokens_} * 5) result_.content += "word ";
+  }
+
   Scheduler& scheduler_;
   Engine& engine_;
   CallObserver& observer_;
+  std::size_t content_bytes_max_ = 0;
+  std::uint64_t call_key_ = 0;
   std::uint32_t tokens_ = 0;
   Engine::Ticket ticket_ = 0;
   CallResult result_;
@@ -67,6 +87,12 @@ std::unique_ptr<CallTransport::Call> EngineTransport::Start(const CallRequest& r
     if (const auto fault = options_.fault(scheduler_.Now())) {
       return std::make_unique<EngineCall>(scheduler_, engine_, *fault, observer);
     }
+  }
+  const std::uint64_t context = std::uint64_t{request.prompt->tokens} + request.max_tokens;
+  if (options_.context_limit > 0 && context > options_.context_limit &&
+      scheduler_.Now() >= options_.context_from) {
+    const EngineTransportOptions::Fault over{.outcome = Outcome::kContextOverflow, .status = 400};
+    return std::make_unique<EngineCall>(scheduler_, engine_, over, observer);
   }
   return std::make_unique<EngineCall>(scheduler_, engine_, request, observer);
 }

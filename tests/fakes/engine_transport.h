@@ -22,6 +22,10 @@ struct EngineTransportOptions {
     std::uint16_t status = 429;
   };
   std::function<std::optional<Fault>(MonoTime now)> fault;  // Empty: none.
+  // From `context_from` on, calls whose prompt and asked output exceed it are refused as too long;
+  // 0: none is.
+  std::uint32_t context_limit = 0;
+  MonoTime context_from{};
   // Told of every call handed over, before it can be refused.
   std::function<void(MonoTime now, const CallRequest&)> on_start;
 };

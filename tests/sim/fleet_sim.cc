@@ -50,6 +50,7 @@ class FleetSim::Host {
     hello.name = fmt::format("sim-{}-{}", index, incarnation);
     hello.incarnation = incarnation;
     hello.cores = 2;
+    hello.descriptors_max = sim.options_.agent_descriptors;
     agent_ = std::make_unique<Agent>(
         AgentDeps{.scheduler = scheduler_,
                   .self_load = load_,
@@ -59,7 +60,7 @@ class FleetSim::Host {
                     return std::make_unique<EngineTransport>(scheduler_, *sim.engine_,
                                                              sim.options_.target);
                   },
-                  .finished = [](Status) {}},
+                  .finished = [](const Status&) {}},
         std::move(hello));
     link_ = sim.network_.Dial(*agent_);
     id = sim.network_.last_link();
@@ -125,7 +126,7 @@ FleetSim::FleetSim(SimOptions options)
               .spawner = spawner_.get(),
               .preflight =
                   [this](std::function<void(Status)> done) {
-                    scheduler_.Post([this, done] { done(options_.preflight); });
+                    scheduler_.Post([this, done = std::move(done)] { done(options_.preflight); });
                   },
               .say = [this](const std::string& line) { said_.push_back(line); },
               .step_judged = [](const RunStep&) {},

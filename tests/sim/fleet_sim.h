@@ -26,6 +26,7 @@ struct SimOptions {
   MemoryNetworkOptions network;
   EngineTransportOptions target;
   Status preflight;              // What the one call finds.
+  std::uint64_t agent_descriptors = 0;  // What each agent says it may open; 0: it cannot say.
   Duration clock_spread = 300s;  // Agents' clocks differ by up to this.
 };
 

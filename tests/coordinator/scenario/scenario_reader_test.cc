@@ -72,7 +72,12 @@ TEST(ScenarioReader, ReadsTheWholeLanguage) {
   want.bar.limits = {
       {Metric::kErrors, 0, 0.01}, {Metric::kInteractivity, 0.95, 10}, {Metric::kTtft, 0.5, 5.3}};
   want.fleet = {.local = 0, .agents = 7, .listen = "[::1]:7000", .wait = 8s};
-  want.replay = {ThinkTime::kRecorded, 9s, 4, true, {2, 2s, 4s}};
+  want.replay = {
+      ThinkTime::kRecorded,   9s, 4, true, {128'000, OverLimit::kSkipCalls}, History::kLive,
+      {2, 2s, 4s, false, 30s}};
+  want.replay.failure.retry = {Outcome::kRefused, Outcome::kHttpError};
+  want.replay.failure.end_play = {Outcome::kContextOverflow, Outcome::kDeadline};
+  want.replay.failure.silence = Silence::kStream;
   want.seed = 77;
   EXPECT_TRUE(*read == want);
   EXPECT_EQ(read->bar, want.bar);

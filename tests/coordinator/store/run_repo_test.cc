@@ -72,6 +72,12 @@ StepRow AStep(std::uint32_t step) {
   s.usage_missing = 4;
   s.agents = {{1, "b:77", 8, 100, -5, 6, 7, 8, 4, 0.5, 9, true}};
   s.identities = {{"attempts = outcomes", 200, 199, 0}};
+  s.replay = {
+      ThinkTime::kRecorded,
+      60s,
+      {128'000, OverLimit::kDropLongStarts},
+      History::kLive,
+      {{"heavy", {1, 9, 3, 4, 5, 6, 7, 8}, {9, 10, 11, 12, 13, 14, 15, 16}}, {"light", {}, {}}}};
   row.notes = {"repeated because agent a was lost"};
   return row;
 }
@@ -182,6 +188,7 @@ TEST(RunCodec, StepsKeepEveryField) {
   EXPECT_EQ(b.tokens_cached, a.tokens_cached);
   EXPECT_EQ(b.tokens_out, a.tokens_out);
   EXPECT_EQ(b.usage_missing, a.usage_missing);
+  EXPECT_EQ(b.replay, a.replay);
   // The encoding has no choices, so equal bytes mean that agents and identities came back too.
   EXPECT_EQ(EncodeStep(*back), EncodeStep(row));
   ASSERT_EQ(b.agents.size(), 1u);

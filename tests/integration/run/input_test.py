@@ -116,8 +116,8 @@ class WrongWords(RigCase):
             (("plimsoll-agent", "--coordinator", "127.0.0.1:9", "--wiat", "1"), 64, "--wiat",
              "did you mean --wait?"),
             (("plimsoll-gateway", "--confg", "x"), 64, "--confg", "did you mean --config?"),
-            (("plimsoll-gateway", "--config", text), 64, "g.yaml:1: expected a mapping",
-             "such as engine:"),
+            (("plimsoll-gateway", "--config", text), 64, "g.yaml:1: is a text",
+             "it must be a map of keys and values"),
             (("plimsoll-gateway", "--config", "absent.yaml"), 64, "absent.yaml: cannot be read: No "
              "such file", "check the path"),
             (("plimsoll-gateway", "--config", self.folder), 64, "is a folder", "name the file"),

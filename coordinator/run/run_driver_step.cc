@@ -51,9 +51,10 @@ void RunDriver::KeepBrokenOffStep() {
   if (!broken_off_.has_value()) return;
   std::vector<AgentEvidence> agents = AgentsOfStep();
   for (AgentEvidence& agent : agents) agent.lost = slots_[agent.slot].lost;
-  RunStep step{
-      .summary = SummarizeBrokenOff(ingest_->SoFar(std::move(agents)), spec_.bar, *broken_off_),
-      .note = machine_.state().step_note};
+  StepEvidence evidence = ingest_->SoFar(std::move(agents));
+  DescribeReplay(&evidence.replay);
+  RunStep step{.summary = SummarizeBrokenOff(evidence, spec_.bar, *broken_off_),
+               .note = machine_.state().step_note};
   if (ingest_->hung_up() > 0) {
     if (!step.note.empty()) step.note += "; ";
     step.note +=

@@ -1,5 +1,5 @@
 // A scenario and its corpus into a plan: what is carried over, what is refused, the prompt that
-// preflight tries, and the dry plan to the byte.
+// preflight tries.
 #include "coordinator/planning/planner.h"
 
 #include "common/plan/lanes.h"
@@ -94,22 +94,6 @@ TEST(Planner, TheLongestFirstPromptIsOneThatALaneBeginsWith) {
     }
     EXPECT_TRUE(begins) << "seed " << seed;
   }
-}
-
-TEST(Planner, DryPlanToTheByte) {
-  const Scenario scenario = SmallScenario();
-  const RunPlan plan = *MakeRunPlan(scenario, SmallCorpus(), {});
-  EXPECT_EQ(
-      DryPlan(scenario, plan, SmallCorpus()),
-      (std::vector<std::string>{
-          "scenario  recipe-7: m at http://127.0.0.1:8080/v1",
-          "corpus    heavy (3 sessions, 9 calls), light (2 sessions, 2 calls)",
-          "step         5 sessions: 3 heavy, 2 light; lanes per agent 1/2/2",
-          "step        10 sessions: 5 heavy, 5 light; lanes per agent 3/4/3; the target",
-          std::string(
-              "time      7.0 min a step (2.0 min warm-up, 5.0 min measured in blocks of 60 s), "
-              "14.1 min for 2 steps, plus priming (at most 60 s) and draining (at most 2.0 min) a "
-              "step")}));
 }
 
 }  // namespace

@@ -20,6 +20,8 @@ int main(int argc, char** argv) {
                  "A host it may send load to, besides loopback; repeatable; '*': any");
   app.add_option("--wait", patience_s, "Seconds to look for the coordinator (60)")
       ->check(CLI::Range(0.0, 86'400.0));
+  app.add_option("--metrics", options.metrics,
+                 "HOST:PORT of a /metrics page for Prometheus, on loopback (off)");
   app.set_version_flag("--version", std::string("plimsoll-agent ") + plimsoll::kVersion);
   app.footer("Exit codes: 0 orderly end, 4 could not take part, 5 stopped by a signal, 64 usage.");
   try {

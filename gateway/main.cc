@@ -61,10 +61,10 @@ int Serve(const GatewayConfig& config) {
   HttpServerOptions options;
   options.host = config.host;
   options.port = config.port;
-  auto server = HttpServer::Listen(
-      loop, options, [&gateway](const HttpServerRequest& request, HttpResponder responder) {
-        gateway.OnRequest(request, std::move(responder));
-      });
+  auto server = HttpServer::Listen(loop, options,
+                                   [&gateway](HttpServerRequest request, HttpResponder responder) {
+                                     gateway.OnRequest(std::move(request), std::move(responder));
+                                   });
   if (!server.ok()) return Fail(kExitCannotRun, MessageOf(server.status()));
   const Signals signals(loop, [&loop](int, int) { loop.Stop(); });
   const bool v6 = config.host.find(':') != std::string::npos;

@@ -15,8 +15,8 @@ inline constexpr std::uint32_t kBlockTokens = 64;
 inline constexpr std::uint32_t kTokenBytes = 5;
 inline constexpr std::uint32_t kBlockBytes = kBlockTokens * kTokenBytes;
 
-// A lane's number; 4,096 sessions on one deployment is far beyond any real team.
-inline constexpr std::uint32_t kLanesMax = 4096;
+// A lane's number; one machine holds 9,000 lanes, and two of them are far beyond any real team.
+inline constexpr std::uint32_t kLanesMax = 16'384;
 inline constexpr std::uint32_t kAgentsMax = 10'000;
 inline constexpr std::uint32_t kStepsMax = 64;
 inline constexpr std::uint32_t kBlocksMax = 4096;

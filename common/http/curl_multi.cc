@@ -55,6 +55,7 @@ class CurlMulti::Impl : public std::enable_shared_from_this<Impl> {
   }
   bool in_curl() const { return in_curl_; }
   std::size_t active() const { return active_; }
+  std::uint64_t turn() const { return turn_; }
 
  private:
   struct Socket {
@@ -143,6 +144,7 @@ class CurlMulti::Impl : public std::enable_shared_from_this<Impl> {
   void Act(curl_socket_t fd, int events) {
     const auto keep = shared_from_this();
     in_curl_ = true;
+    ++turn_;
     int running = 0;
     curl_multi_socket_action(multi_, fd, events, &running);
     in_curl_ = false;
@@ -167,6 +169,7 @@ class CurlMulti::Impl : public std::enable_shared_from_this<Impl> {
   std::function<void(void*, int)> on_done_;
   std::unordered_map<curl_socket_t, std::shared_ptr<Socket>> sockets_;
   std::size_t active_ = 0;
+  std::uint64_t turn_ = 0;
   bool in_curl_ = false;
   bool closed_ = false;
 };
@@ -189,6 +192,9 @@ bool CurlMulti::in_curl() const {
 }
 std::size_t CurlMulti::active() const {
   return impl_->active();
+}
+std::uint64_t CurlMulti::turn() const {
+  return impl_->turn();
 }
 
 }  // namespace plimsoll

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -28,6 +29,9 @@ class CurlMulti {
   void Remove(void* easy);
   bool in_curl() const;  // One of curl's callbacks is on the stack.
   std::size_t active() const;
+  // Counts how often curl was entered. A socket is read once a time (TLS: while it has more ready),
+  // so what a transfer receives in one turn arrived together.
+  std::uint64_t turn() const;
 
   // Idle connections to a host, as far as is known from transfers that ended well.
   std::unordered_map<std::string, std::size_t> idle;

@@ -176,7 +176,7 @@ StatusOr<StepTally> FromProto(const v1::StepTally& in) {
   tally.cpu_share_max = in.cpu_share_max();
   tally.records_lost = in.records_lost();
   checks.Require(static_cast<std::uint32_t>(in.lanes_size()) <= limits::kLanesMax, "lanes",
-                 "at most 4096");
+                 "at most 16384");
   if (!checks.ok()) return checks.status();
   std::bitset<limits::kLanesMax> seen;
   for (const v1::LaneTally& lane : in.lanes()) {

@@ -162,7 +162,9 @@ Json TtftOf(const TtftSummary& ttft) {
           {"p50_s", Of(ttft.p50_s)},
           {"p90_s", Of(ttft.p90_s)},
           {"p90_without_failed_calls_s", Of(ttft.p90_ok_s)},
-          {"p90_from_sent_s", Of(ttft.p90_sent_s)}};
+          {"p90_from_sent_s", Of(ttft.p90_sent_s)},
+          {"p95_s", Of(ttft.p95_s)},
+          {"p99_s", Of(ttft.p99_s)}};
 }
 
 Json RateOf(const RateSummary& rate) {
@@ -171,7 +173,9 @@ Json RateOf(const RateSummary& rate) {
           {"reached_by_50_percent_tok_s", Number(rate.reached_by_50_tok_s)},
           {"reached_by_90_percent_tok_s", Number(rate.reached_by_90_tok_s)},
           {"reached_by_90_percent_without_failed_calls_tok_s", Number(rate.reached_by_90_ok_tok_s)},
-          {"end_to_end_reached_by_90_percent_tok_s", Number(rate.end_to_end_reached_by_90_tok_s)}};
+          {"end_to_end_reached_by_90_percent_tok_s", Number(rate.end_to_end_reached_by_90_tok_s)},
+          {"reached_by_95_percent_tok_s", Number(rate.reached_by_95_tok_s)},
+          {"reached_by_99_percent_tok_s", Number(rate.reached_by_99_tok_s)}};
 }
 
 Json Of(const ReportedStep& step) {
@@ -188,6 +192,7 @@ Json Of(const ReportedStep& step) {
           {"verdict", Name(s.verdict.verdict)},
           {"lean", LeanName(LeanOf(s.verdict))},
           {"void", s.verdict.is_void},
+          {"stopped_after_s", s.broken_off_after ? Json(ToSeconds(*s.broken_off_after)) : Json()},
           {"reasons", s.verdict.reasons},
           {"parts", ListOf(s.verdict.parts)},
           {"offered_share", Number(s.verdict.offered_share)},

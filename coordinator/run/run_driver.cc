@@ -10,6 +10,7 @@
 #include "common/plan/context_limit.h"
 #include "common/plan/lanes.h"
 #include "common/plan/session_graph.h"
+#include "coordinator/fleet/agent_room.h"
 #include "coordinator/judge/judge_step.h"
 
 namespace plimsoll {
@@ -68,7 +69,17 @@ RunDriver::RunDriver(RunSpec spec, RunDeps deps)
 
 RunDriver::~RunDriver() = default;
 
+LiveStatus RunDriver::Live() const {
+  LiveTimes times = times_;
+  times.now = deps_.scheduler.Now();
+  LiveStatus status =
+      MakeLiveStatus(spec_.settings, machine_.state(), fleet_, ingest_.get(), spec_.bar, times);
+  status.records_acked = records_acked_;
+  return status;
+}
+
 void RunDriver::Start() {
+  times_.begun = deps_.scheduler.Now();
   Feed(event::Begin{});
 }
 
@@ -100,7 +111,7 @@ void RunDriver::Do(const action::RunPreflight&) {
 void RunDriver::Do(const action::GatherFleet&) {
   if (deps_.spawner == nullptr) {
     // They may have dialled in while preflight was at work, when nobody waited for them.
-    if (fleet_.present() == spec_.settings.agents) Feed(event::FleetComplete{});
+    if (fleet_.present() == spec_.settings.agents) OnFleetComplete();
     return;
   }
   for (std::uint32_t i = 0; i < spec_.settings.agents; ++i) Do(action::RestartAgent{i});
@@ -136,6 +147,8 @@ std::vector<LaneSpec> RunDriver::LanesOf(std::uint32_t sessions) const {
 }
 
 void RunDriver::Do(const action::PrepareStep& a) {
+  times_.prepared = deps_.scheduler.Now();
+  times_.step_start.reset();
   lanes_ = LanesOf(a.plan.sessions);
   ingest_ = std::make_unique<StepIngest>(a.plan, lanes_, TierNames(spec_.plan), recorded_cycle_,
                                          spec_.bar);
@@ -159,6 +172,7 @@ void RunDriver::Do(const action::CommitStep&) {
     return;
   }
   const MonoTime start = deps_.scheduler.Now() + limits::kStartAhead;
+  times_.step_start = start;
   for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {
     const ClockOffset::Estimate clock = fleet_.clock(slot);
     slots_[slot].clock_uncertainty = clock.uncertainty;
@@ -192,6 +206,38 @@ void RunDriver::DescribeReplay(ReplaySummary* replay) const {
   replay->context_limit = spec_.plan.context_limit;
   replay->history = spec_.plan.history;
   for (std::size_t t = 0; t < replay->tiers.size(); ++t) replay->tiers[t].context = left_out_[t];
+}
+
+void RunDriver::Do(const action::BreakOffStep&) {
+  commit_.Cancel();
+  ingest_->BreakOff();
+  const StepPlan& plan = machine_.state().step;
+  const MonoTime now = deps_.scheduler.Now();
+  const MonoTime from = times_.step_start.value_or(now) + plan.warm_up;
+  broken_off_ = std::clamp<Duration>(now - from, Duration{0}, plan.measure);
+}
+
+// Once nothing of it will come any more. A journal that takes it no longer has said so, or says so
+// by the missing step.
+void RunDriver::KeepBrokenOffStep() {
+  if (!broken_off_.has_value()) return;
+  std::vector<AgentEvidence> agents = AgentsOfStep();
+  for (AgentEvidence& agent : agents) agent.lost = slots_[agent.slot].lost;
+  RunStep step{
+      .summary = SummarizeBrokenOff(ingest_->SoFar(std::move(agents)), spec_.bar, *broken_off_),
+      .note = machine_.state().step_note};
+  if (ingest_->hung_up() > 0) {
+    if (!step.note.empty()) step.note += "; ";
+    step.note +=
+        fmt::format("{} calls were hung up by the stop and are not counted", ingest_->hung_up());
+  }
+  steps_.push_back(std::move(step));
+  if (store_failed_) return;
+  const RunStep& kept = steps_.back();
+  if (const Status status = deps_.journal.CloseStep(kept.summary, kept.note, ingest_->cells());
+      !status.ok()) {
+    deps_.say(fmt::format("the interrupted step was not kept: {}", MessageOf(status)));
+  }
 }
 
 std::vector<AgentEvidence> RunDriver::AgentsOfStep() const {
@@ -246,6 +292,7 @@ void RunDriver::Do(const action::Finish& a) {
   finished_ = true;
   commit_.Cancel();
   SayWhatIsMissing();
+  KeepBrokenOffStep();
   fleet_.Disband();
   if (deps_.spawner != nullptr) deps_.spawner->EndAll();
   // In a turn of its own: whoever is told may destroy this driver.
@@ -257,8 +304,27 @@ void RunDriver::Do(const action::Finish& a) {
   });
 }
 
+// For its lanes of the largest step; if not, the run ends with that in words.
+bool RunDriver::HasRoom(std::uint32_t slot) {
+  const std::vector<std::uint32_t>& sessions = spec_.settings.sessions;
+  const std::vector<LaneSpec> lanes =
+      LanesOf(sessions.empty() ? 0 : *std::max_element(sessions.begin(), sessions.end()));
+  const auto share = static_cast<std::uint32_t>(std::count_if(
+      lanes.begin(), lanes.end(), [&](const LaneSpec& lane) { return lane.agent_slot == slot; }));
+  const std::string why = WhyItHasNoRoom(fleet_.hello(slot), share);
+  if (!why.empty()) Feed(event::AgentFaulted{slot, why});
+  return why.empty();
+}
+
 void RunDriver::OnFleetComplete() {
-  Feed(event::FleetComplete{});
+  for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {
+    if (!HasRoom(slot)) return;
+  }
+  event::FleetComplete complete;
+  for (std::uint32_t slot = 0; slot < fleet_.size(); ++slot) {
+    complete.names.push_back(fleet_.hello(slot).name);
+  }
+  Feed(complete);
 }
 
 void RunDriver::OnAgentLost(std::uint32_t slot, const std::string& reason) {
@@ -271,7 +337,8 @@ void RunDriver::OnAgentLost(std::uint32_t slot, const std::string& reason) {
 }
 
 void RunDriver::OnAgentReplaced(std::uint32_t slot) {
-  Feed(event::AgentReplaced{slot});
+  if (!HasRoom(slot)) return;
+  Feed(event::AgentReplaced{slot, fleet_.hello(slot).name});
 }
 
 void RunDriver::OnAgentRefused(const std::string& name, const std::string& reason) {

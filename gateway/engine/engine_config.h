@@ -32,6 +32,15 @@ struct EngineConfig {
   NoiseConfig noise;
 };
 
+// What may go wrong with a copy while it runs; see gateway/faults. The default is a healthy one.
+struct EngineCondition {
+  double slowdown = 1;       // Multiplies prefill and decode times; at least 0.001.
+  double kv_taken = 0;       // Share of the cache's blocks that nobody gives back, 0…1.
+  bool cache_off = false;    // Prefixes are neither found nor kept.
+  bool queue_stuck = false;  // Nothing that waits is started.
+  friend bool operator==(const EngineCondition&, const EngineCondition&) = default;
+};
+
 struct EngineSeeds {
   std::uint64_t path = 1;   // Of the drift: the same path again with other sessions.
   std::uint64_t calls = 1;  // Of calls' and sessions' factors.

@@ -50,6 +50,7 @@ class FleetSim::Host {
     hello.name = fmt::format("sim-{}-{}", index, incarnation);
     hello.incarnation = incarnation;
     hello.cores = 2;
+    hello.descriptors_max = sim.options_.agent_descriptors;
     agent_ = std::make_unique<Agent>(
         AgentDeps{.scheduler = scheduler_,
                   .self_load = load_,
@@ -165,6 +166,14 @@ void FleetSim::StopAt(Duration at, int count) {
 
 void FleetSim::FailStoreAt(Duration at) {
   At(at, [this] { journal_->failing = true; });
+}
+
+void FleetSim::Watch(std::function<void(const LiveStatus&)> look) {
+  watch_ = scheduler_.After(1s, [this, look = std::move(look)]() mutable {
+    if (ended_) return;
+    look(driver_->Live());
+    Watch(std::move(look));
+  });
 }
 
 const std::vector<CallRecord>& FleetSim::records() const {

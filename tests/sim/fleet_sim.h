@@ -26,6 +26,7 @@ struct SimOptions {
   MemoryNetworkOptions network;
   EngineTransportOptions target;
   Status preflight;              // What the one call finds.
+  std::uint64_t agent_descriptors = 0;  // What each agent says it may open; 0: it cannot say.
   Duration clock_spread = 300s;  // Agents' clocks differ by up to this.
 };
 
@@ -42,6 +43,8 @@ class FleetSim {
   void StopAt(Duration at, int count);
   // The journal's next append fails, as a full disk does.
   void FailStoreAt(Duration at);
+  // Every second of the run, from its start on.
+  void Watch(std::function<void(const LiveStatus&)> look);
 
   SimScheduler& scheduler() { return scheduler_; }
   Engine& engine() { return *engine_; }
@@ -66,6 +69,7 @@ class FleetSim {
   std::unique_ptr<RunDriver> driver_;
   std::vector<std::string> said_;
   std::vector<Timer> timers_;
+  Timer watch_;
   std::uint64_t started_ = 0;
   bool ended_ = false;
   RunResult result_;

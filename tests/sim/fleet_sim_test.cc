@@ -63,6 +63,18 @@ TEST(FleetSim, PreflightBlocksWithExit4) {
   EXPECT_NE(result.reason.find("429"), std::string::npos) << result.reason;
 }
 
+TEST(FleetSim, APlanThatAnAgentCannotHoldIsRefusedBeforeItsFirstStep) {
+  SimOptions options = SmallRun();
+  options.agent_descriptors = 66;  // Enough for two lanes.
+  FleetSim sim(std::move(options));
+  const RunResult result = sim.Run();
+  EXPECT_EQ(result.code, ExitCode::kCouldNotRun) << Explain(sim, result);
+  EXPECT_TRUE(result.steps.empty());
+  EXPECT_TRUE(sim.records().empty()) << "nothing was sent";
+  EXPECT_NE(result.reason.find("descriptors, and it may open 66"), std::string::npos)
+      << result.reason;
+}
+
 // Faults that begin in the middle of the first step's measured time.
 struct FaultCase {
   const char* name;

@@ -92,8 +92,8 @@ TEST(ScenarioCheck, Sweep) {
   ExpectRows(
       {{"[2, 4]", "[4, 4]", "sweep.sessions[1]: is 4 after 4"},
        {"[2, 4]", "[4, 2, 5]", "sweep.sessions[1]: is 2 after 4"},
-       {"[2, 4]", "[0, 4]", "sweep.sessions[0]: is 0, it must be from 1 to 4096"},
-       {"[2, 4]", "[4, 4097]", "sweep.sessions[1]: is 4097, it must be from 1 to 4096"},
+       {"[2, 4]", "[0, 4]", "sweep.sessions[0]: is 0, it must be from 1 to 16384"},
+       {"[2, 4]", "[4, 16385]", "sweep.sessions[1]: is 16385, it must be from 1 to 16384"},
        {"[2, 4]", "[]", "sweep.sessions: must be a list of counts"},
        {"target: 4", "target: 3", "sweep.target: is 3, it must be one of sweep.sessions (2, 4)"},
        {"measure: 8s", "measure: 7s",

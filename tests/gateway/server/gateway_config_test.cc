@@ -74,29 +74,61 @@ TEST(GatewayConfig, ListsAllProblemsWithTheirLines) {
       "faults:\n"
       "  - {kind: explode, for: soon}\n"
       "html: perhaps\n");
-  EXPECT_THAT(problems, HasSubstr("g.yaml:1: modle: unknown key"));
-  EXPECT_THAT(problems, HasSubstr("g.yaml:3: engine.copies: expected 1 to 256"));
-  EXPECT_THAT(problems, HasSubstr("g.yaml:4: engine.prefill_base: expected a duration"));
-  EXPECT_THAT(problems, HasSubstr("g.yaml:5: engine.kv_blocks: expected a whole number"));
-  EXPECT_THAT(problems, HasSubstr("g.yaml:7: faults[0].kind: 'explode' is not a fault"));
-  EXPECT_THAT(problems, HasSubstr("g.yaml:7: faults[0].for: expected a duration"));
-  EXPECT_THAT(problems, HasSubstr("g.yaml:8: html: expected true or false"));
+  EXPECT_EQ(problems,
+            "g.yaml:1: modle: is not a known key, did you mean \"model\"?\n"
+            "g.yaml:3: engine.copies: is 0, it must be from 1 to 256\n"
+            "g.yaml:4: engine.prefill_base: \"5\" has no unit, write e.g. \"5s\" or \"5ms\"\n"
+            "g.yaml:5: engine.kv_blocks: \"1.5\" is too large or too fine for a count, write e.g. "
+            "\"15\", \"64k\" "
+            "(64,000) or \"64Ki\" (65,536)\n"
+            "g.yaml:7: faults[0].kind: is \"explode\", it must be refuse, crash, html, slow_start, "
+            "context_limit, error_after_200, truncate, stall, garbage, malformed_tool_calls, "
+            "uncapped, orphan, slower, cache_off, kv_full or stuck_queue\n"
+            "g.yaml:7: faults[0].for: \"soon\" is not a duration, write e.g. \"250ms\", \"5.3s\", "
+            "\"2m\" or \"1h\"\n"
+            "g.yaml:8: html: is \"perhaps\", write true or false");
+}
+
+TEST(GatewayConfig, EachKindOfFaultTakesItsOwnKeys) {
+  const std::string problems = ProblemsOf(
+      "faults:\n"
+      "- {kind: refuse, after_tokens: 3}\n"
+      "- {kind: slow_start}\n"
+      "- {kind: context_limit, probability: 0.5, tokens: 8k}\n"
+      "- {kind: truncate, form: rest}\n"
+      "- {kind: slower, factor: .nan, copies: [1]}\n"
+      "- {kind: stall, probability: 120%}\n"
+      "- {at: 3s}\n"
+      "- crash\n");
+  EXPECT_THAT(problems, HasSubstr("g.yaml:2: faults[0].after_tokens: is not a known key"));
+  EXPECT_THAT(problems, HasSubstr("g.yaml:3: faults[1].for: is missing, write e.g. for: 30s"));
+  EXPECT_THAT(problems, HasSubstr("g.yaml:4: faults[2].probability: is not for this kind"));
+  EXPECT_THAT(problems, HasSubstr("g.yaml:5: faults[3].form: is \"rest\", it must be close, end or "
+                                  "reset; did you mean \"reset\"?"));
+  EXPECT_THAT(problems, HasSubstr("g.yaml:6: faults[4].factor: is \".nan\", it must be a number"));
+  EXPECT_THAT(problems, HasSubstr("g.yaml:6: faults[4].copies[0]: is 1, it must be from 0 to 0"));
+  EXPECT_THAT(problems, HasSubstr("g.yaml:7: faults[5].probability: "));
+  EXPECT_THAT(problems, HasSubstr("g.yaml:8: faults[6].kind: is missing, write e.g. kind: refuse"));
+  EXPECT_THAT(problems, HasSubstr("g.yaml:9: faults[7]: is a text, it must be a map"));
 }
 
 TEST(GatewayConfig, WrongShapesAndBrokenYamlAreErrors) {
   EXPECT_THAT(ProblemsOf("model: [x\n"), HasSubstr("g.yaml:"));
-  EXPECT_THAT(ProblemsOf("- a\n- b\n"), HasSubstr("expected a mapping"));
-  EXPECT_THAT(ProblemsOf("engine: 5\n"), HasSubstr("engine: expected a mapping"));
-  EXPECT_THAT(ProblemsOf("faults: {}\n"), HasSubstr("faults: expected a list"));
-  EXPECT_THAT(ProblemsOf("model: {}\n"), HasSubstr("model: expected a text"));
-  EXPECT_THAT(ProblemsOf("prefix: v1\n"), HasSubstr("prefix: expected a path"));
-  EXPECT_THAT(ProblemsOf("faults: [{kind: html, probability: 0.5}]\n"), HasSubstr("every request"));
-  EXPECT_THAT(ProblemsOf("seed: .nan\n"), HasSubstr("seed: expected"));
+  EXPECT_THAT(ProblemsOf("- a\n- b\n"), HasSubstr("it must be a map"));
+  EXPECT_THAT(ProblemsOf("engine: 5\n"), HasSubstr("engine: is a text, it must be a map"));
+  EXPECT_THAT(ProblemsOf("faults: {}\n"), HasSubstr("faults: must be a list"));
+  EXPECT_THAT(ProblemsOf("model: {}\n"), HasSubstr("model: is a map, it must be a text"));
+  EXPECT_THAT(ProblemsOf("prefix: v1\n"), HasSubstr("prefix: must be a path"));
+  EXPECT_THAT(ProblemsOf("prefix: /\n"), HasSubstr("prefix: must be a path"));
+  EXPECT_THAT(ProblemsOf("faults: [{kind: html, probability: 0.5}]\n"),
+              HasSubstr("strikes all the time"));
+  EXPECT_THAT(ProblemsOf("seed: .nan\n"), HasSubstr("seed: "));
+  EXPECT_THAT(ProblemsOf("model: a\nmodel: b\n"), HasSubstr("g.yaml:2: model: "));
   EXPECT_FALSE(LoadGatewayConfig("/nowhere/g.yaml").ok());
 }
 
 TEST(GatewayConfig, DeployedExamplesAreValid) {
-  for (const char* name : {"demo.yaml", "vllm-like.yaml"}) {
+  for (const char* name : {"demo.yaml", "faults.yaml", "recorded.yaml", "vllm-like.yaml"}) {
     const auto config =
         LoadGatewayConfig(std::string(PLIMSOLL_SOURCE_DIR) + "/deploy/gateway/" + name);
     EXPECT_TRUE(config.ok()) << config.status();

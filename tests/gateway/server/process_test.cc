@@ -100,7 +100,7 @@ TEST(GatewayProcess, UsageAndConfigurationErrorsAre64) {
   EXPECT_EQ(Process({"--port", "70000"}).ExitCode(), 64);
   EXPECT_EQ(Process({"--config", "/nowhere.yaml"}).ExitCode(), 64);
   Process bad({"--config", WriteConfig("modle: x\n")});
-  EXPECT_THAT(bad.Line(), HasSubstr(".yaml:1: modle: unknown key"));
+  EXPECT_THAT(bad.Line(), HasSubstr(".yaml:1: modle: is not a known key, did you mean \"model\"?"));
   EXPECT_EQ(bad.ExitCode(), 64);
 }
 

@@ -7,7 +7,6 @@
 
 #include "common/plan/corpus_index.h"
 #include "common/plan/lanes.h"
-#include "coordinator/planning/replay_plan.h"
 
 namespace plimsoll {
 namespace {

@@ -7,9 +7,7 @@
 #include <fmt/format.h>
 
 #include "common/base/limits.h"
-#include "common/plan/context_limit.h"
 #include "common/plan/lanes.h"
-#include "common/plan/session_graph.h"
 #include "coordinator/fleet/agent_room.h"
 #include "coordinator/judge/judge_step.h"
 
@@ -19,35 +17,6 @@ namespace {
 // Plays of a slot's later generations count from here, far beyond what one generation can play.
 constexpr std::uint32_t kPlaysPerGeneration = 1u << 20;
 
-// By tier: the median recorded time from one release to the next, pauses as the plan caps them, of
-// the calls that its context limit leaves.
-std::vector<Duration> RecordedCycles(const Corpus& corpus, const RunPlan& plan) {
-  const DelayRule rule{plan.think_time, plan.think_time_cap};
-  const ContextFilter filter(plan, corpus);
-  std::vector<Duration> cycles;
-  for (const TierPlan& tier : plan.tiers) {
-    std::vector<Duration> all;
-    for (std::uint32_t s = 0; s < corpus.sessions.size(); ++s) {
-      if (corpus.sessions[s].tier != tier.tier) continue;
-      const std::vector<Call>& calls = corpus.sessions[s].calls;
-      for (std::size_t c = 0; c < calls.size(); ++c) {
-        if (!filter.Plays(s, c)) continue;
-        all.push_back(FromMillis(calls[c].service_ms) + rule.Apply(FromMillis(calls[c].delay_ms)));
-      }
-    }
-    const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
-    if (!all.empty()) std::nth_element(all.begin(), middle, all.end());
-    cycles.push_back(all.empty() ? Duration{1s} : *middle);
-  }
-  return cycles;
-}
-
-std::vector<std::string> TierNames(const RunPlan& plan) {
-  std::vector<std::string> names;
-  for (const TierPlan& tier : plan.tiers) names.push_back(tier.name);
-  return names;
-}
-
 }  // namespace
 
 RunDriver::RunDriver(RunSpec spec, RunDeps deps)
@@ -56,8 +25,7 @@ RunDriver::RunDriver(RunSpec spec, RunDeps deps)
       machine_(spec_.settings),
       fleet_(deps_.scheduler, deps_.links, *this, spec_.settings.agents, spec_.build),
       slots_(spec_.settings.agents),
-      recorded_cycle_(RecordedCycles(*spec_.corpus, spec_.plan)),
-      left_out_(CountLeftOut(spec_.plan, *spec_.corpus)) {
+      replay_facts_(spec_.plan, *spec_.corpus) {
   if (deps_.spawner != nullptr) {
     deps_.spawner->on_exit = [this](std::uint32_t index, const std::string& how) {
       // Of an agent that was here its link tells, as of any other.
@@ -150,8 +118,8 @@ void RunDriver::Do(const action::PrepareStep& a) {
   times_.prepared = deps_.scheduler.Now();
   times_.step_start.reset();
   lanes_ = LanesOf(a.plan.sessions);
-  ingest_ = std::make_unique<StepIngest>(a.plan, lanes_, TierNames(spec_.plan), recorded_cycle_,
-                                         spec_.bar);
+  ingest_ = std::make_unique<StepIngest>(a.plan, lanes_, replay_facts_.tier_names(),
+                                         replay_facts_.recorded_cycles(), spec_.bar);
   deps_.say(fmt::format("step {}: {} sessions{}", steps_.size() + 1, a.plan.sessions,
                         a.note.empty() ? "" : " (" + a.note + ")"));
   for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {

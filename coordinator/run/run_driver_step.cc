@@ -16,7 +16,7 @@ void RunDriver::Do(const action::JudgeStep&) {
   evidence.identities.push_back({.name = "records acked = records kept by the store",
                                  .left = static_cast<std::int64_t>(records_acked_),
                                  .right = static_cast<std::int64_t>(deps_.journal.records_kept())});
-  DescribeReplay(&evidence.replay);
+  replay_facts_.Describe(&evidence.replay);
   const StepVerdict verdict = JudgeStep(evidence, spec_.bar);
   steps_.push_back({.summary = Summarize(evidence, verdict), .note = machine_.state().step_note});
   const RunStep& step = steps_.back();
@@ -26,14 +26,6 @@ void RunDriver::Do(const action::JudgeStep&) {
   }
   deps_.step_judged(step);
   Feed(event::StepJudged{verdict, evidence.requests_in_flight_mean});
-}
-
-void RunDriver::DescribeReplay(ReplaySummary* replay) const {
-  replay->think_time = spec_.plan.think_time;
-  replay->think_time_cap = spec_.plan.think_time_cap;
-  replay->context_limit = spec_.plan.context_limit;
-  replay->history = spec_.plan.history;
-  for (std::size_t t = 0; t < replay->tiers.size(); ++t) replay->tiers[t].context = left_out_[t];
 }
 
 void RunDriver::Do(const action::BreakOffStep&) {
@@ -52,7 +44,7 @@ void RunDriver::KeepBrokenOffStep() {
   std::vector<AgentEvidence> agents = AgentsOfStep();
   for (AgentEvidence& agent : agents) agent.lost = slots_[agent.slot].lost;
   StepEvidence evidence = ingest_->SoFar(std::move(agents));
-  DescribeReplay(&evidence.replay);
+  replay_facts_.Describe(&evidence.replay);
   RunStep step{.summary = SummarizeBrokenOff(evidence, spec_.bar, *broken_off_),
                .note = machine_.state().step_note};
   if (ingest_->hung_up() > 0) {

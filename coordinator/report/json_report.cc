@@ -150,7 +150,7 @@ Json ListOf(const std::vector<T>& values) {
 Json Of(const ReplaySummary& replay) {
   const ContextLimit& limit = replay.context_limit;
   return {{"think_time", replay.think_time == ThinkTime::kNone ? "none" : "recorded"},
-          {"think_time_cap_s", ToSeconds(replay.think_time_cap)},
+          {"think_time_cap_s", static_cast<double>(replay.think_time_cap.count()) / 1e9},
           {"context_limit_tokens", limit.tokens > 0 ? Json(limit.tokens) : Json()},
           {"over_limit", Name(limit.policy)},
           {"history", replay.history == History::kLive ? "live" : "recorded"},

@@ -7,9 +7,7 @@
 #include <fmt/format.h>
 
 #include "common/base/limits.h"
-#include "common/plan/context_limit.h"
 #include "common/plan/lanes.h"
-#include "common/plan/session_graph.h"
 #include "coordinator/fleet/agent_room.h"
 #include "coordinator/judge/judge_step.h"
 
@@ -19,35 +17,6 @@ namespace {
 // Plays of a slot's later generations count from here, far beyond what one generation can play.
 constexpr std::uint32_t kPlaysPerGeneration = 1u << 20;
 
-// By tier: the median recorded time from one release to the next, pauses as the plan caps them, of
-// the calls that its context limit leaves.
-std::vector<Duration> RecordedCycles(const Corpus& corpus, const RunPlan& plan) {
-  const DelayRule rule{plan.think_time, plan.think_time_cap};
-  const ContextFilter filter(plan, corpus);
-  std::vector<Duration> cycles;
-  for (const TierPlan& tier : plan.tiers) {
-    std::vector<Duration> all;
-    for (std::uint32_t s = 0; s < corpus.sessions.size(); ++s) {
-      if (corpus.sessions[s].tier != tier.tier) continue;
-      const std::vector<Call>& calls = corpus.sessions[s].calls;
-      for (std::size_t c = 0; c < calls.size(); ++c) {
-        if (!filter.Plays(s, c)) continue;
-        all.push_back(FromMillis(calls[c].service_ms) + rule.Apply(FromMillis(calls[c].delay_ms)));
-      }
-    }
-    const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
-    if (!all.empty()) std::nth_element(all.begin(), middle, all.end());
-    cycles.push_back(all.empty() ? Duration{1s} : *middle);
-  }
-  return cycles;
-}
-
-std::vector<std::string> TierNames(const RunPlan& plan) {
-  std::vector<std::string> names;
-  for (const TierPlan& tier : plan.tiers) names.push_back(tier.name);
-  return names;
-}
-
 }  // namespace
 
 RunDriver::RunDriver(RunSpec spec, RunDeps deps)
@@ -56,8 +25,7 @@ RunDriver::RunDriver(RunSpec spec, RunDeps deps)
       machine_(spec_.settings),
       fleet_(deps_.scheduler, deps_.links, *this, spec_.settings.agents, spec_.build),
       slots_(spec_.settings.agents),
-      recorded_cycle_(RecordedCycles(*spec_.corpus, spec_.plan)),
-      left_out_(CountLeftOut(spec_.plan, *spec_.corpus)) {
+      replay_facts_(spec_.plan, *spec_.corpus) {
   if (deps_.spawner != nullptr) {
     deps_.spawner->on_exit = [this](std::uint32_t index, const std::string& how) {
       // Of an agent that was here its link tells, as of any other.
@@ -150,8 +118,8 @@ void RunDriver::Do(const action::PrepareStep& a) {
   times_.prepared = deps_.scheduler.Now();
   times_.step_start.reset();
   lanes_ = LanesOf(a.plan.sessions);
-  ingest_ = std::make_unique<StepIngest>(a.plan, lanes_, TierNames(spec_.plan), recorded_cycle_,
-                                         spec_.bar);
+  ingest_ = std::make_unique<StepIngest>(a.plan, lanes_, replay_facts_.tier_names(),
+                                         replay_facts_.recorded_cycles(), spec_.bar);
   deps_.say(fmt::format("step {}: {} sessions{}", steps_.size() + 1, a.plan.sessions,
                         a.note.empty() ? "" : " (" + a.note + ")"));
   for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {
@@ -180,94 +148,6 @@ void RunDriver::Do(const action::CommitStep&) {
                 CommitStep{.step = machine_.state().step.step,
                            .start_agent_ns = (start + clock.offset).time_since_epoch().count()});
   }
-}
-
-void RunDriver::Do(const action::JudgeStep&) {
-  commit_.Cancel();
-  StepEvidence evidence = ingest_->Close(AgentsOfStep());
-  evidence.identities.push_back({.name = "records acked = records kept by the store",
-                                 .left = static_cast<std::int64_t>(records_acked_),
-                                 .right = static_cast<std::int64_t>(deps_.journal.records_kept())});
-  DescribeReplay(&evidence.replay);
-  const StepVerdict verdict = JudgeStep(evidence, spec_.bar);
-  steps_.push_back({.summary = Summarize(evidence, verdict), .note = machine_.state().step_note});
-  const RunStep& step = steps_.back();
-  if (const Status kept = deps_.journal.CloseStep(step.summary, step.note, ingest_->cells());
-      !kept.ok()) {
-    return FailStore(kept);
-  }
-  deps_.step_judged(step);
-  Feed(event::StepJudged{verdict, evidence.requests_in_flight_mean});
-}
-
-void RunDriver::DescribeReplay(ReplaySummary* replay) const {
-  replay->think_time = spec_.plan.think_time;
-  replay->think_time_cap = spec_.plan.think_time_cap;
-  replay->context_limit = spec_.plan.context_limit;
-  replay->history = spec_.plan.history;
-  for (std::size_t t = 0; t < replay->tiers.size(); ++t) replay->tiers[t].context = left_out_[t];
-}
-
-void RunDriver::Do(const action::BreakOffStep&) {
-  commit_.Cancel();
-  ingest_->BreakOff();
-  const StepPlan& plan = machine_.state().step;
-  const MonoTime now = deps_.scheduler.Now();
-  const MonoTime from = times_.step_start.value_or(now) + plan.warm_up;
-  broken_off_ = std::clamp<Duration>(now - from, Duration{0}, plan.measure);
-}
-
-// Once nothing of it will come any more. A journal that takes it no longer has said so, or says so
-// by the missing step.
-void RunDriver::KeepBrokenOffStep() {
-  if (!broken_off_.has_value()) return;
-  std::vector<AgentEvidence> agents = AgentsOfStep();
-  for (AgentEvidence& agent : agents) agent.lost = slots_[agent.slot].lost;
-  RunStep step{
-      .summary = SummarizeBrokenOff(ingest_->SoFar(std::move(agents)), spec_.bar, *broken_off_),
-      .note = machine_.state().step_note};
-  if (ingest_->hung_up() > 0) {
-    if (!step.note.empty()) step.note += "; ";
-    step.note +=
-        fmt::format("{} calls were hung up by the stop and are not counted", ingest_->hung_up());
-  }
-  steps_.push_back(std::move(step));
-  if (store_failed_) return;
-  const RunStep& kept = steps_.back();
-  if (const Status status = deps_.journal.CloseStep(kept.summary, kept.note, ingest_->cells());
-      !status.ok()) {
-    deps_.say(fmt::format("the interrupted step was not kept: {}", MessageOf(status)));
-  }
-}
-
-std::vector<AgentEvidence> RunDriver::AgentsOfStep() const {
-  std::vector<AgentEvidence> agents;
-  // A loss ends the step before the others have closed it, and they are not to blame. Without one,
-  // whoever has not closed it in time counts as lost.
-  const bool any_lost =
-      std::any_of(slots_.begin(), slots_.end(), [](const SlotState& s) { return s.lost; });
-  for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {
-    AgentEvidence agent;
-    agent.slot = slot;
-    agent.name = fleet_.hello(slot).name;
-    agent.lanes = static_cast<std::uint32_t>(
-        std::count_if(lanes_.begin(), lanes_.end(),
-                      [&](const LaneSpec& lane) { return lane.agent_slot == slot; }));
-    const std::optional<StepTally>& tally = slots_[slot].tally;
-    agent.lost = any_lost ? slots_[slot].lost : !tally.has_value();
-    if (tally.has_value()) {
-      agent.attempts = tally->attempts_released;
-      agent.skew_ns = std::abs(tally->start_error_ns) + slots_[slot].clock_uncertainty.count();
-      agent.lateness_p99_ns = tally->lateness_p99_ns;
-      agent.lateness_max_ns = tally->lateness_max_ns;
-      agent.loop_lag_max_ns = tally->loop_lag_max_ns;
-      agent.loop_stalled_ns = tally->loop_stalled_ns;
-      agent.cpu_share_max = tally->cpu_share_max;
-      agent.records_lost = tally->records_lost;
-    }
-    agents.push_back(std::move(agent));
-  }
-  return agents;
 }
 
 void RunDriver::Do(const action::StopAgents& a) {

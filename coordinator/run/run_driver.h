@@ -15,6 +15,7 @@
 #include "coordinator/judge/bar.h"
 #include "coordinator/run/agent_spawner.h"
 #include "coordinator/run/live_status.h"
+#include "coordinator/run/replay_facts.h"
 #include "coordinator/run/run_journal.h"
 #include "coordinator/run/run_machine.h"
 
@@ -109,7 +110,6 @@ class RunDriver final : public FleetEvents {
   void KeepBrokenOffStep();
   void FailStore(const Status& status);
   std::vector<AgentEvidence> AgentsOfStep() const;
-  void DescribeReplay(ReplaySummary* replay) const;
   std::vector<LaneSpec> LanesOf(std::uint32_t sessions) const;
   bool HasRoom(std::uint32_t slot);
 
@@ -118,8 +118,7 @@ class RunDriver final : public FleetEvents {
   RunMachine machine_;
   Fleet fleet_;
   std::vector<SlotState> slots_;
-  std::vector<Duration> recorded_cycle_;  // By tier.
-  std::vector<ContextCounts> left_out_;   // By tier.
+  const ReplayFacts replay_facts_;
   std::unique_ptr<StepIngest> ingest_;
   std::vector<LaneSpec> lanes_;      // Of the current step.
   std::uint64_t records_acked_ = 0;  // Of the whole run.

@@ -168,6 +168,39 @@ void RunDriver::Do(const action::JudgeStep&) {
   Feed(event::StepJudged{verdict, evidence.requests_in_flight_mean});
 }
 
+void RunDriver::Do(const action::BreakOffStep&) {
+  commit_.Cancel();
+  ingest_->BreakOff();
+  const StepPlan& plan = machine_.state().step;
+  const MonoTime now = deps_.scheduler.Now();
+  const MonoTime from = times_.step_start.value_or(now) + plan.warm_up;
+  broken_off_ = std::clamp<Duration>(now - from, Duration{0}, plan.measure);
+}
+
+// Once nothing of it will come any more. A journal that takes it no longer has said so, or says so
+// by the missing step.
+void RunDriver::KeepBrokenOffStep() {
+  if (!broken_off_.has_value()) return;
+  std::vector<AgentEvidence> agents = AgentsOfStep();
+  for (AgentEvidence& agent : agents) agent.lost = slots_[agent.slot].lost;
+  StepEvidence so_far = ingest_->SoFar(std::move(agents));
+  replay_facts_.Describe(&so_far.replay);
+  RunStep step{.summary = SummarizeBrokenOff(so_far, spec_.bar, *broken_off_),
+               .note = machine_.state().step_note};
+  if (ingest_->hung_up() > 0) {
+    if (!step.note.empty()) step.note += "; ";
+    step.note +=
+        fmt::format("{} calls were hung up by the stop and are not counted", ingest_->hung_up());
+  }
+  steps_.push_back(std::move(step));
+  if (store_failed_) return;
+  const RunStep& kept = steps_.back();
+  if (const Status status = deps_.journal.CloseStep(kept.summary, kept.note, ingest_->cells());
+      !status.ok()) {
+    deps_.say(fmt::format("the interrupted step was not kept: {}", MessageOf(status)));
+  }
+}
+
 std::vector<AgentEvidence> RunDriver::AgentsOfStep() const {
   std::vector<AgentEvidence> agents;
   // A loss ends the step before the others have closed it, and they are not to blame. Without one,

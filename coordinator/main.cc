@@ -2,8 +2,10 @@
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "common/base/version.h"
+#include "common/cli/command_line.h"
 #include "common/loop/logging.h"
 #include "coordinator/cli/agents_command.h"
 #include "coordinator/cli/corpus_command.h"
@@ -50,9 +52,12 @@ int main(int argc, char** argv) {
     return 0;
   }
   const bool asked = command == "--help" || command == "-h" || command == "help";
-  std::fputs(kHelp, asked ? stdout : stderr);
-  if (!asked && !command.empty()) {
-    std::fprintf(stderr, "\nplimsoll: unknown command '%s'\n", command.c_str());
+  if (asked || command.empty()) {
+    std::fputs(kHelp, asked ? stdout : stderr);
+    return asked ? 0 : kUsage;
   }
-  return asked ? 0 : kUsage;
+  const std::vector<std::string> known = {"check", "run", "runs", "agents", "serve", "corpus"};
+  std::fprintf(stderr, "plimsoll: %s (see plimsoll --help)\n",
+               plimsoll::UnknownCommand(command, "plimsoll", known).c_str());
+  return kUsage;
 }

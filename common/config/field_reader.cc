@@ -103,6 +103,10 @@ std::optional<double> FieldReader::TokenRate(std::string_view key) {
   return Quantity<double>(key, "a rate like \"10 tok/s\"", ParseTokenRate);
 }
 
+std::optional<Money> FieldReader::Price(std::string_view key) {
+  return Quantity<Money>(key, "a price like \"14.40 USD\"", ParseMoney);
+}
+
 std::optional<std::uint64_t> FieldReader::Count(std::string_view key, std::uint64_t min,
                                                 std::uint64_t max) {
   const auto count = Quantity<std::uint64_t>(key, "a count like \"15\"", ParseCount);

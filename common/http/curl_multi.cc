@@ -22,8 +22,9 @@ constexpr long kConnectionsKept = 64;
 
 class CurlMulti::Impl : public std::enable_shared_from_this<Impl> {
  public:
-  Impl(EventLoop& loop, std::function<void(void*, int)> on_done)
+  Impl(EventLoop& loop, WriteTurns& turns, std::function<void(void*, int)> on_done)
       : io_(EventLoopIo::Of(loop)),
+        turns_(turns),
         timer_(io_),
         multi_(curl_multi_init()),
         on_done_(std::move(on_done)) {
@@ -61,7 +62,8 @@ class CurlMulti::Impl : public std::enable_shared_from_this<Impl> {
   struct Socket {
     explicit Socket(boost::asio::io_context& io) : descriptor(io) {}
     stream_descriptor descriptor;
-    int wanted = 0;  // CURL_POLL_IN | CURL_POLL_OUT
+    int wanted = 0;           // CURL_POLL_IN | CURL_POLL_OUT
+    std::uint64_t place = 0;  // In the turns, since it began to want to send.
     bool reading = false;
     bool writing = false;
     bool gone = false;
@@ -93,6 +95,9 @@ class CurlMulti::Impl : public std::enable_shared_from_this<Impl> {
       if (error) return -1;  // Curl fails the transfer.
       self->sockets_.emplace(fd, socket);
     }
+    if ((what & CURL_POLL_OUT) != 0 && (socket->wanted & CURL_POLL_OUT) == 0) {
+      socket->place = self->turns_.NewPlace();
+    }
     socket->wanted = what;
     self->Watch(fd, socket);
     return 0;
@@ -113,8 +118,11 @@ class CurlMulti::Impl : public std::enable_shared_from_this<Impl> {
       socket->descriptor.async_wait(
           stream_descriptor::wait_write,
           [self = shared_from_this(), fd, socket](const error_code& error) {
-            socket->writing = false;
-            self->OnReady(fd, socket, CURL_POLL_OUT, CURL_CSELECT_OUT, error);
+            if (self->closed_ || socket->gone) return;
+            self->turns_.Queue(socket->place, [self, fd, socket, error] {
+              socket->writing = false;
+              self->OnReady(fd, socket, CURL_POLL_OUT, CURL_CSELECT_OUT, error);
+            });
           });
     }
   }
@@ -164,6 +172,7 @@ class CurlMulti::Impl : public std::enable_shared_from_this<Impl> {
   }
 
   boost::asio::io_context& io_;
+  WriteTurns& turns_;
   boost::asio::steady_timer timer_;
   CURLM* multi_;
   std::function<void(void*, int)> on_done_;
@@ -174,8 +183,9 @@ class CurlMulti::Impl : public std::enable_shared_from_this<Impl> {
   bool closed_ = false;
 };
 
-CurlMulti::CurlMulti(EventLoop& loop, std::function<void(void* easy, int code)> on_done)
-    : impl_(std::make_shared<Impl>(loop, std::move(on_done))) {}
+CurlMulti::CurlMulti(EventLoop& loop, WriteTurns& turns,
+                     std::function<void(void* easy, int code)> on_done)
+    : impl_(std::make_shared<Impl>(loop, turns, std::move(on_done))) {}
 
 CurlMulti::~CurlMulti() {
   impl_->Close();

@@ -9,6 +9,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "common/http/write_turns.h"
 #include "common/loop/event_loop.h"
 
 namespace plimsoll {
@@ -17,7 +18,8 @@ class CurlMulti {
  public:
   // `on_done(easy, code)` is called outside of curl, after the handle was taken out of the multi;
   // code is a CURLcode. It may add and remove handles.
-  CurlMulti(EventLoop& loop, std::function<void(void* easy, int code)> on_done);
+  // `turns` is shared by the multis of a loop and outlives them.
+  CurlMulti(EventLoop& loop, WriteTurns& turns, std::function<void(void* easy, int code)> on_done);
   // Every handle was removed before.
   ~CurlMulti();
   CurlMulti(const CurlMulti&) = delete;

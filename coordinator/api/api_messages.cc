@@ -184,7 +184,10 @@ void Fill(const LiveNumbers& numbers, v1::LiveNumbers* out) {
   out->set_attempts(numbers.attempts);
   FillOutcomes(numbers.outcomes, out);
   out->set_ttft_n(numbers.ttft_n);
-  SetIf(numbers.ttft_p90_s, out, &Out::set_ttft_p90_s);
+  Fill(ShownPercentile{numbers.ttft_p90_s, numbers.ttft_p90_infinite}, out->mutable_ttft_p90_s());
+  Fill(ShownPercentile{numbers.ttft_at_bar_s, numbers.ttft_at_bar_infinite},
+       out->mutable_ttft_at_bar_s());
+  SetIf(numbers.rate_at_bar_tok_s, out, &Out::set_interactivity_at_bar_tok_s);
   out->set_interactivity_n(numbers.rate_n);
   SetIf(numbers.rate_reached_by_90_tok_s, out, &Out::set_interactivity_reached_by_90_percent_tok_s);
 }
@@ -274,6 +277,11 @@ void ToApi(const LiveStatus& status, v1::LiveStatus* out) {
   out->set_calls_in_flight(status.calls_in_flight);
   Fill(status.numbers, out->mutable_numbers());
   if (status.step_left) out->set_step_left_s(ToSeconds(*status.step_left));
+  if (status.place > 0) out->set_place(status.place);
+  if (status.part_left) out->set_part_left_s(ToSeconds(*status.part_left));
+  if (status.measured) out->set_measured_s(ToSeconds(*status.measured));
+  out->set_agents_planned(status.agents_planned);
+  out->set_agents_present(status.agents_present);
   out->set_run_left_s(ToSeconds(status.run_left));
   out->set_records_acked(status.records_acked);
   for (const LiveAgent& agent : status.agents) Fill(agent, out->add_agents());

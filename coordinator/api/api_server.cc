@@ -36,6 +36,9 @@ HttpServerOptions OptionsFor(const Endpoint& endpoint) {
   options.head_max = std::size_t{16} << 10;
   options.body_max = std::size_t{64} << 10;  // Nothing here reads one.
   options.connections_max = 256;
+  // A reader that lags may owe the whole run twice: a scenario has at most 1 MiB, its steps and log
+  // hardly more.
+  options.unsent_max = std::size_t{8} << 20;
   return options;
 }
 

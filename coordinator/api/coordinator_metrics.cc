@@ -1,6 +1,7 @@
 #include "coordinator/api/coordinator_metrics.h"
 
 #include <algorithm>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -39,7 +40,9 @@ MetricSeries Phases(RunPhase now) {
                       {}};
   for (int i = 0; i <= static_cast<int>(RunPhase::kDone); ++i) {
     const auto phase = static_cast<RunPhase>(i);
-    series.samples.push_back({{{"phase", Name(phase)}}, phase == now ? 1.0 : 0.0});
+    std::string name = Name(phase);
+    std::replace(name.begin(), name.end(), ' ', '_');
+    series.samples.push_back({{{"phase", std::move(name)}}, phase == now ? 1.0 : 0.0});
   }
   return series;
 }
@@ -79,10 +82,12 @@ void AddStep(const LiveStatus& s, std::vector<MetricSeries>* page) {
   page->push_back(Gauge("plimsoll_calls_in_flight", "Requests in flight over all agents.",
                         s.calls_in_flight * 1.0));
   page->push_back(Outcomes(s.numbers));
+  const std::optional<double> ttft =
+      s.numbers.ttft_p90_infinite ? std::numeric_limits<double>::infinity() : s.numbers.ttft_p90_s;
   page->push_back(Gauge("plimsoll_step_ttft_p90_seconds",
-                        "90th percentile of the step's time to first token so far; absent while "
-                        "there is none, or it is infinite.",
-                        s.numbers.ttft_p90_s));
+                        "90th percentile of the step's time to first token so far; +Inf if it fell "
+                        "among failed calls, absent while there is none.",
+                        ttft));
   page->push_back(Gauge("plimsoll_step_interactivity_p90_tokens_per_second",
                         "Speed that 90% of the step's calls reach or beat so far; absent while "
                         "there is none.",
@@ -120,13 +125,12 @@ std::vector<MetricSeries> CoordinatorMetrics(const RunCounts& runs,
                   "Records that are stored, of the whole run.",
                   MetricKind::kCounter,
                   {{{}, static_cast<double>(s.records_acked)}}});
-  const auto alive = std::count_if(s.agents.begin(), s.agents.end(),
-                                   [](const LiveAgent& agent) { return agent.alive; });
+  page.push_back(Gauge("plimsoll_agents_alive", "Agents that are here.", s.agents_present * 1.0));
   page.push_back(
-      Gauge("plimsoll_agents_alive", "Agents that are here.", static_cast<double>(alive)));
-  page.push_back(ByAgent("plimsoll_agent_lanes", "Lanes of the agent, as it last said.", s.agents,
-                         [](const LiveAgent& agent) { return agent.lanes; }));
-  page.push_back(ByAgent("plimsoll_agent_silent_seconds", "Since the agent was last heard.",
+      Gauge("plimsoll_agents_planned", "Agents that the run wants.", s.agents_planned * 1.0));
+  page.push_back(ByAgent("plimsoll_fleet_agent_lanes", "Lanes of the agent, as it last said.",
+                         s.agents, [](const LiveAgent& agent) { return agent.lanes; }));
+  page.push_back(ByAgent("plimsoll_fleet_agent_silent_seconds", "Since the agent was last heard.",
                          s.agents,
                          [](const LiveAgent& agent) { return ToSeconds(agent.silent_for); }));
   return page;

@@ -28,7 +28,11 @@ bool EndsIn(std::string_view text, std::string_view end) {
 }
 
 Status FromErrno(std::string_view what) {
-  const std::string message = fmt::format("{}: {}", what, std::strerror(errno));
+  const char* to_do = errno == ENOENT || errno == ENOTDIR ? "; check the path"
+                      : errno == EACCES                   ? "; let this user read it"
+                      : errno == EISDIR                   ? "; name a file in it"
+                                                          : "";
+  const std::string message = fmt::format("{}: {}{}", what, std::strerror(errno), to_do);
   if (errno == ENOENT || errno == ENOTDIR) return absl::NotFoundError(message);
   return absl::InvalidArgumentError(message);
 }

@@ -313,6 +313,19 @@ int RunApp::Conclude() {
   return Code(result_->code);
 }
 
+// "; it runs 20261130-…-demo" if the store, looked at beside its holder, says so.
+std::string RunningIn(const std::string& folder) {
+  const auto store = OpenRocksStore(folder, StoreAccess::kReadOnly);
+  if (!store.ok()) return {};
+  const auto runs = RunRepo(**store).ListRuns(1);
+  if (!runs.ok() || runs->empty() || runs->front().state != RunState::kRunning) return {};
+  return fmt::format(" (its run: {})", runs->front().id);
+}
+
+Status Annotated(const Status& status, const std::string& more) {
+  return Status(status.code(), std::string(MessageOf(status)) + more);
+}
+
 }  // namespace
 
 int RunScenario(LoadedScenario loaded, const RunFlags& flags) {
@@ -326,7 +339,9 @@ int RunScenario(LoadedScenario loaded, const RunFlags& flags) {
     }
   }
   auto store = OpenRocksStore(flags.store, StoreAccess::kReadWrite);
-  if (!store.ok()) return Fail(ExitCode::kCouldNotRun, store.status());
+  if (!store.ok()) {
+    return Fail(ExitCode::kCouldNotRun, Annotated(store.status(), RunningIn(flags.store)));
+  }
   return RunApp(std::move(loaded), flags, *std::move(store)).Run();
 }
 

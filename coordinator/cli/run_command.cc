@@ -8,6 +8,8 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "common/config/quantities.h"
+#include "coordinator/cli/check_text.h"
 #include "coordinator/cli/parse_words.h"
 #include "coordinator/cli/run_app.h"
 #include "coordinator/cli/scenario_files.h"
@@ -24,6 +26,14 @@ int Fail(const Status& status) {
                                                       : kUsage;
 }
 
+// What CLI11 would say of a number that is none is no help.
+std::string WrongNonce(const std::string& text) {
+  const auto nonce = ParseCount(text);
+  if (nonce.ok()) return {};
+  return "takes a whole number from 0 to 18446744073709551615, as the report of the run to repeat "
+         "says";
+}
+
 }  // namespace
 
 int CheckMain(int argc, const char* const* argv) {
@@ -36,9 +46,8 @@ int CheckMain(int argc, const char* const* argv) {
   auto plan = MakeRunPlan(loaded->scenario, *loaded->corpus,
                           {.run_id = "check", .corpus_digest = loaded->corpus_digest});
   if (!plan.ok()) return Fail(plan.status());
-  for (const std::string& line : DryPlan(loaded->scenario, *plan, *loaded->corpus)) {
-    std::printf("%s\n", line.c_str());
-  }
+  const DryPlan dry = MakeDryPlan(loaded->scenario, *plan, *loaded->corpus);
+  std::fputs(CheckText(loaded->scenario, *plan, *loaded->corpus, dry).c_str(), stdout);
   return 0;
 }
 
@@ -52,7 +61,8 @@ int RunMain(int argc, const char* const* argv) {
   app.add_option("SCENARIO", path, "The scenario's YAML file")->required();
   app.add_option("--store", flags.store, "Folder that keeps runs (./plimsoll-store)");
   app.add_option("--json", flags.json, "Write the report as JSON to this file, too");
-  app.add_option("--nonce", flags.nonce, "Salt of the prompts, to repeat a run to the byte");
+  app.add_option("--nonce", flags.nonce, "Salt of the prompts, to repeat a run to the byte")
+      ->check(WrongNonce);
   app.add_option("--http", flags.http,
                  "HOST:PORT of the results API while it runs (127.0.0.1:0: any free port); 'off'");
   app.add_option("--grpc", flags.grpc, "HOST:PORT of the same over gRPC (off)");

@@ -5,10 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "common/base/limits.h"
 #include "common/plan/corpus_index.h"
 #include "common/plan/lanes.h"
-#include "coordinator/planning/replay_plan.h"
 
 namespace plimsoll {
 namespace {
@@ -37,11 +35,6 @@ Status CheckTiers(const RunPlan& plan, const Corpus& corpus) {
     }
   }
   return absl::OkStatus();
-}
-
-std::string Minutes(Duration d) {
-  const double s = ToSeconds(d);
-  return s < 120 ? fmt::format("{:.0f} s", s) : fmt::format("{:.1f} min", s / 60);
 }
 
 }  // namespace
@@ -99,50 +92,6 @@ FirstPrompt LongestFirstPrompt(const RunPlan& plan, const Corpus& corpus, std::u
     }
   }
   return longest;
-}
-
-std::vector<std::string> DryPlan(const Scenario& scenario, const RunPlan& plan,
-                                 const Corpus& corpus) {
-  std::vector<std::string> lines;
-  lines.push_back(
-      fmt::format("scenario  {}: {} at {}", scenario.name, plan.target.model, plan.target.url));
-  std::string tiers;
-  for (const TierPlan& tier : plan.tiers) {
-    const auto n = std::count_if(corpus.sessions.begin(), corpus.sessions.end(),
-                                 [&](const Session& s) { return s.tier == tier.tier; });
-    std::uint64_t calls = 0;
-    for (const Session& s : corpus.sessions) calls += s.tier == tier.tier ? s.calls.size() : 0;
-    tiers +=
-        fmt::format("{}{} ({} sessions, {} calls)", tiers.empty() ? "" : ", ", tier.name, n, calls);
-  }
-  lines.push_back("corpus    " + tiers);
-  for (std::string& line : ReplayLines(plan, corpus)) lines.push_back(std::move(line));
-  const std::uint32_t agents = scenario.fleet.size();
-  const Sweep& sweep = scenario.sweep;
-  for (const std::uint32_t sessions : sweep.sessions) {
-    const std::vector<LaneSpec> lanes = LanesOver(plan, sessions, agents);
-    std::vector<std::uint32_t> per_tier(plan.tiers.size(), 0);
-    std::vector<std::uint32_t> per_agent(agents, 0);
-    for (const LaneSpec& lane : lanes) {
-      ++per_tier[lane.tier];
-      ++per_agent[lane.agent_slot];
-    }
-    std::string mix;
-    for (std::size_t t = 0; t < plan.tiers.size(); ++t) {
-      mix += fmt::format("{}{} {}", t == 0 ? "" : ", ", per_tier[t], plan.tiers[t].name);
-    }
-    lines.push_back(fmt::format("step      {:>4} sessions: {}; lanes per agent {}{}", sessions, mix,
-                                fmt::join(per_agent, "/"),
-                                sweep.target == sessions ? "; the target" : ""));
-  }
-  const Duration step = limits::kStartAhead + sweep.warm_up + sweep.measure;
-  const auto steps = static_cast<std::int64_t>(sweep.sessions.size());
-  lines.push_back(fmt::format(
-      "time      {} a step ({} warm-up, {} measured in blocks of {}), {} for {} steps, plus "
-      "priming (at most {}) and draining (at most {}) a step",
-      Minutes(step), Minutes(sweep.warm_up), Minutes(sweep.measure), Minutes(sweep.block),
-      Minutes(step * steps), steps, Minutes(sweep.prime_limit), Minutes(sweep.drain_limit)));
-  return lines;
 }
 
 }  // namespace plimsoll

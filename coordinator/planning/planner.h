@@ -1,4 +1,4 @@
-// Planner: a scenario and its corpus become the plan of a run, and what `check` prints of it. Pure.
+// Planner: a scenario and its corpus become the plan of a run. Pure.
 #pragma once
 
 #include <cstdint>
@@ -33,9 +33,5 @@ struct FirstPrompt {
   std::uint32_t call = 0;
 };
 FirstPrompt LongestFirstPrompt(const RunPlan& plan, const Corpus& corpus, std::uint32_t sessions);
-
-// The dry plan, a line each: steps, lanes per agent, tiers, time to expect.
-std::vector<std::string> DryPlan(const Scenario& scenario, const RunPlan& plan,
-                                 const Corpus& corpus);
 
 }  // namespace plimsoll

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -49,25 +50,6 @@ std::string VerdictWord(const StepSummary& step) {
   return LeanOf(verdict) == Lean::kPass ? "too close +" : "too close -";
 }
 
-std::string BarSentence(const Bar& bar) {
-  std::string text;
-  for (const Limit& limit : bar.limits) {
-    if (!text.empty()) text += " · ";
-    switch (limit.metric) {
-      case Metric::kTtft:
-        text += fmt::format("TTFT P{:g} <= {:g} s", limit.quantile * 100, limit.value);
-        break;
-      case Metric::kInteractivity:
-        text += fmt::format("interactivity P{:g} >= {:g} tok/s", limit.quantile * 100, limit.value);
-        break;
-      case Metric::kErrors:
-        text += fmt::format("errors <= {:g}%", limit.value * 100);
-        break;
-    }
-  }
-  return text;
-}
-
 // What only a step that was whole knows.
 std::string IfWhole(const StepSummary& step, std::string text) {
   return step.broken_off_after ? kAbsent : text;
@@ -75,9 +57,9 @@ std::string IfWhole(const StepSummary& step, std::string text) {
 
 std::string StepTable(const ReportModel& model) {
   std::vector<std::vector<std::string>> rows = {
-      {"", "", "requests", "TTFT", "s", "", "tok/s", "per user"},
-      {"sessions", "verdict", "in flight", "P50", "P90", "n", "P50", "P90", "n", "errors%", "sent%",
-       "offered%"}};
+      {"", "", "requests", "TTFT", "TTFT", "", "tok/s", "tok/s"},
+      {"sessions", "verdict", "in flight", "P50 s", "P90 s", "n", "P50", "P90", "n", "errors%",
+       "sent%", "offered%"}};
   for (const ReportedStep& step : model.steps) {
     const StepSummary& s = step.summary;
     rows.push_back(
@@ -121,6 +103,10 @@ std::string Legend(const ReportModel& model) {
   add("95%",
       "interval: the values that a repetition would plausibly give; the verdict is on all "
       "of it");
+  add("agent",
+      "skew: its start against the common one; late P99: releases behind their plan; loop lag: its "
+      "longest stall; cpu%: its busiest second, of one core");
+  add("books", "counts of agents, records and store that must agree, or the step is void");
   if (any([](const StepSummary& s) { return s.verdict.verdict == Verdict::kTooClose; })) {
     add("too close", "the interval crosses the limit; + leans to pass, - to fail");
   }
@@ -152,13 +138,17 @@ std::string InteractivitySentence(const ReportedStep& step) {
   return text;
 }
 
+std::string Seconds(const ShownPercentile& percentile) {
+  return percentile.infinite ? "infinite" : Shown(percentile) + " s";
+}
+
 std::string TtftSentence(const TtftSummary& ttft) {
-  std::string text = fmt::format("P50 {} s, P90 {} s", Shown(ttft.p50_s), Shown(ttft.p90_s));
-  if (ttft.p95_s.value || ttft.p95_s.infinite) text += fmt::format(", P95 {} s", Shown(ttft.p95_s));
-  if (ttft.p99_s.value || ttft.p99_s.infinite) text += fmt::format(", P99 {} s", Shown(ttft.p99_s));
-  text += fmt::format("; P90 from sent {} s", Shown(ttft.p90_sent_s));
+  std::string text = fmt::format("P50 {}, P90 {}", Seconds(ttft.p50_s), Seconds(ttft.p90_s));
+  if (ttft.p95_s.value || ttft.p95_s.infinite) text += ", P95 " + Seconds(ttft.p95_s);
+  if (ttft.p99_s.value || ttft.p99_s.infinite) text += ", P99 " + Seconds(ttft.p99_s);
+  text += "; P90 from sent " + Seconds(ttft.p90_sent_s);
   if (!(ttft.p90_ok_s == ttft.p90_s)) {
-    text += fmt::format("; P90 without failed calls {} s", Shown(ttft.p90_ok_s));
+    text += "; P90 without failed calls " + Seconds(ttft.p90_ok_s);
   }
   return text;
 }
@@ -199,11 +189,15 @@ std::string AgentTable(const StepSummary& s) {
     if (agent.records_lost > 0) {
       remark += fmt::format("{}{} records lost", remark.empty() ? "" : ", ", agent.records_lost);
     }
+    // What an agent says of itself comes with the end of a step.
+    const auto said = [&](std::string text) {
+      return s.broken_off_after || agent.lost ? std::string(kAbsent) : std::move(text);
+    };
     rows.push_back({"  " + FirstColumns(Printable(agent.name), kNameColumns),
-                    fmt::format("{}", agent.lanes), IfWhole(s, fmt::format("{}", agent.attempts)),
-                    IfWhole(s, ms(agent.skew_ns)), IfWhole(s, ms(agent.lateness_p99_ns)),
-                    IfWhole(s, ms(agent.loop_lag_max_ns)),
-                    IfWhole(s, fmt::format("{:.0f}", agent.cpu_share_max * 100)), remark});
+                    fmt::format("{}", agent.lanes), said(fmt::format("{}", agent.attempts)),
+                    said(ms(agent.skew_ns)), said(ms(agent.lateness_p99_ns)),
+                    said(ms(agent.loop_lag_max_ns)),
+                    said(fmt::format("{:.0f}", agent.cpu_share_max * 100)), remark});
   }
   return s.agents.empty() ? "" : Table(rows, 1);
 }
@@ -267,6 +261,25 @@ std::string Heading(const ReportModel& model) {
 }
 
 }  // namespace
+
+std::string BarSentence(const Bar& bar) {
+  std::string text;
+  for (const Limit& limit : bar.limits) {
+    if (!text.empty()) text += " · ";
+    switch (limit.metric) {
+      case Metric::kTtft:
+        text += fmt::format("TTFT P{:g} <= {:g} s", limit.quantile * 100, limit.value);
+        break;
+      case Metric::kInteractivity:
+        text += fmt::format("interactivity P{:g} >= {:g} tok/s", limit.quantile * 100, limit.value);
+        break;
+      case Metric::kErrors:
+        text += fmt::format("errors <= {:g}%", limit.value * 100);
+        break;
+    }
+  }
+  return text;
+}
 
 std::string TextReport(const ReportModel& model) {
   std::string text = Heading(model);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/base/time.h"
+#include "common/config/quantities.h"
 #include "common/plan/plan.h"
 #include "coordinator/judge/bar.h"
 
@@ -65,6 +66,13 @@ struct ReplaySpec {
   friend bool operator==(const ReplaySpec&, const ReplaySpec&) = default;
 };
 
+// What the deployment costs while a run holds it.
+struct CostSpec {
+  std::uint32_t nodes = 0;  // At least one.
+  Money per_node_hour;      // Above zero.
+  friend bool operator==(const CostSpec&, const CostSpec&) = default;
+};
+
 struct Scenario {
   std::string name;
   Recipe recipe;
@@ -75,6 +83,7 @@ struct Scenario {
   Bar bar;
   FleetSpec fleet;
   ReplaySpec replay;
+  std::optional<CostSpec> cost;
   std::uint64_t seed = 1;
   friend bool operator==(const Scenario&, const Scenario&) = default;
 };

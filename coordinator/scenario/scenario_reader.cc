@@ -299,6 +299,24 @@ void ReadFailure(FieldReader& top, FailurePolicy& failure) {
   fields->Finish();
 }
 
+void ReadCost(FieldReader& top, std::optional<CostSpec>& cost) {
+  std::optional<FieldReader> fields = top.Map("cost");
+  if (!fields.has_value()) return;
+  CostSpec spec;
+  // More nodes than any one deployment has.
+  if (fields->Require("nodes", "4")) Take(fields->Count("nodes", 1, 100'000), spec.nodes);
+  if (fields->Require("per_node_hour", "14.40 USD")) {
+    if (std::optional<Money> price = fields->Price("per_node_hour")) {
+      spec.per_node_hour = *std::move(price);
+      if (spec.per_node_hour.micros == 0) {
+        fields->Problem("per_node_hour", "is zero, write what a node costs or take cost out");
+      }
+    }
+  }
+  fields->Finish();
+  cost = std::move(spec);
+}
+
 void ReadLadders(FieldReader& top) {
   const std::optional<std::vector<std::string>> ladders = top.Texts("ladders");
   if (!ladders.has_value()) return;
@@ -330,9 +348,10 @@ Scenario ReadScenario(std::string_view text, std::string_view folder, Problems& 
   ReadSweep(top, scenario.sweep);
   ReadLadders(top);
   ReadBar(top, scenario.bar);
-  for (const std::string_view key : {"signals", "cost", "hooks", "window"}) top.NotSupported(key);
+  for (const std::string_view key : {"signals", "hooks", "window"}) top.NotSupported(key);
   ReadFleet(top, scenario.fleet);
   ReadReplay(top, scenario.replay);
+  ReadCost(top, scenario.cost);
   ReadFailure(top, scenario.replay.failure);
   Take(top.Count("seed", 0, std::numeric_limits<std::uint64_t>::max()), scenario.seed);
   top.Finish();

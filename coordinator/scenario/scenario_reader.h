@@ -20,8 +20,9 @@
 //                 honour|ignore, retry_after_max: duration, retry, end_play: [OUTCOME…],
 //                 silence: lane|stream}
 //   ladders      [mix]
+//   cost         {nodes*: count, per_node_hour*: money}
 //   seed         count
-// signals, cost, hooks and window are known, and refused as not supported by this version.
+// signals, hooks and window are known, and refused as not supported by this version.
 #pragma once
 
 #include <string>

@@ -362,6 +362,7 @@ StatusOr<StepRow> DecodeStep(std::string_view bytes) {
     step.identities.push_back({stored.name(), stored.left(), stored.right(), stored.tolerance()});
   }
   row.notes.assign(in.notes().begin(), in.notes().end());
+  if (in.broken_off_after_ns() < 0) return Damaged("step");
   ASSIGN_OR_RETURN(step.replay, Read(in.replay()));
   if (in.has_broken_off_after_ns()) step.broken_off_after = Duration(in.broken_off_after_ns());
   return row;

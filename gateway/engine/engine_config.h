@@ -15,6 +15,7 @@ struct NoiseConfig {
   Duration drift_time = 60s;   // Its time constant.
   double cold_share = 0.06;    // Calls that start cold …
   double cold_factor = 3.3;    // … and their prefill's factor.
+  friend bool operator==(const NoiseConfig&, const NoiseConfig&) = default;
 };
 
 struct EngineConfig {
@@ -30,6 +31,7 @@ struct EngineConfig {
   std::uint32_t kv_blocks = 60'000;  // Of 64 tokens, per copy.
   bool prefix_cache = true;
   NoiseConfig noise;
+  friend bool operator==(const EngineConfig&, const EngineConfig&) = default;
 };
 
 // What may go wrong with a copy while it runs; see gateway/faults. The default is a healthy one.

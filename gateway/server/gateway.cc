@@ -50,6 +50,8 @@ class Gateway::Impl {
         engine_(scheduler, config.engine,
                 {.path = MixKey(config.seed, 1), .calls = MixKey(config.seed, 2)}),
         engine_faults_(scheduler, engine_, config.faults),
+        load_matters_(std::any_of(config.faults.begin(), config.faults.end(),
+                                  [](const FaultRule& rule) { return rule.in_flight_min > 0; })),
         metrics_(engine_.copies()) {
     ArmCrash();
   }
@@ -132,6 +134,12 @@ class Gateway::Impl {
     responder.Send(status, headers, body);
   }
 
+  // Asks every running request: not for each one that comes if nobody wants to know.
+  std::uint32_t InFlight() const {
+    const EngineGauges load = engine_.gauges();
+    return load.running + load.waiting;
+  }
+
   const FaultRule* FaultOf(std::span<const FaultKind> kinds, const FaultTarget& target) const {
     return FaultFor(config_.faults, kinds, config_.seed, target, Moment());
   }
@@ -158,10 +166,9 @@ class Gateway::Impl {
     }
     const auto chat = ParseChatRequest(request.body);
     const std::uint64_t session = chat.ok() ? SessionKey(request, *chat) : 0;
-    const EngineGauges load = engine_.gauges();
     const FaultTarget target{.number = ++requests_,
                              .copy = engine_.CopyOf(session),
-                             .in_flight = load.running + load.waiting};
+                             .in_flight = load_matters_ ? InFlight() : 0};
     if (!PassGate(target, responder)) return;
     if (!chat.ok()) return SendError(responder, 400, MessageOf(chat.status()));
     if (chat->model != config_.model) {
@@ -272,6 +279,7 @@ class Gateway::Impl {
   std::uint64_t requests_ = 0;
   Engine engine_;
   EngineFaults engine_faults_;
+  const bool load_matters_;
   std::vector<CopyMetrics> metrics_;
   std::unordered_map<std::uint64_t, std::unique_ptr<ChatStream>> streams_;  // By request number.
   std::vector<std::pair<HttpServerRequest, HttpResponder>> held_;  // Until the gateway is up.

@@ -1,5 +1,8 @@
 #include "gateway/server/gateway_config.h"
 
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <limits>
@@ -86,8 +89,15 @@ StatusOr<GatewayConfig> ParseGatewayConfig(std::string_view yaml, std::string_vi
 }
 
 StatusOr<GatewayConfig> LoadGatewayConfig(const std::string& file) {
+  std::error_code error;
+  if (std::filesystem::is_directory(file, error)) {
+    return absl::NotFoundError(fmt::format("{}: is a folder, name the file in it", file));
+  }
   std::ifstream in(file, std::ios::binary);
-  if (!in) return absl::NotFoundError(fmt::format("{}: cannot be read", file));
+  if (!in) {
+    return absl::NotFoundError(
+        fmt::format("{}: cannot be read: {}; check the path", file, std::strerror(errno)));
+  }
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   if (in.bad()) return absl::NotFoundError(fmt::format("{}: cannot be read", file));
   return ParseGatewayConfig(text, file);

@@ -111,6 +111,9 @@ FleetSim::FleetSim(SimOptions options)
   options_.plan.corpus_digest = kDigest;
   options_.settings.local_agents = true;
   engine_ = std::make_unique<Engine>(scheduler_, options_.engine, options_.engine_seeds);
+  engine_faults_ = std::make_unique<EngineFaults>(scheduler_, *engine_, options_.faults);
+  options_.target.rules = options_.faults;
+  options_.target.moment = [this] { return engine_faults_->Moment(); };
   journal_ = std::make_unique<Journal>();
   spawner_ = std::make_unique<Spawner>(*this);
   driver_ = std::make_unique<RunDriver>(

@@ -10,6 +10,7 @@
 #include "agent/control/agent.h"
 #include "coordinator/run/run_driver.h"
 #include "gateway/engine/engine.h"
+#include "gateway/faults/engine_faults.h"
 #include "tests/fakes/engine_transport.h"
 #include "tests/fakes/memory_network.h"
 #include "tests/fakes/sim_scheduler.h"
@@ -23,6 +24,7 @@ struct SimOptions {
   Bar bar;
   EngineConfig engine;
   EngineSeeds engine_seeds;
+  std::vector<FaultRule> faults;  // Of the gateway; times run from the run's start.
   MemoryNetworkOptions network;
   EngineTransportOptions target;
   Status preflight;              // What the one call finds.
@@ -62,6 +64,7 @@ class FleetSim {
   SimOptions options_;
   SimScheduler scheduler_;
   std::unique_ptr<Engine> engine_;
+  std::unique_ptr<EngineFaults> engine_faults_;
   MemoryNetwork network_;
   std::unique_ptr<Journal> journal_;
   std::unique_ptr<Spawner> spawner_;

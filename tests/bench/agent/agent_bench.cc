@@ -27,8 +27,8 @@ namespace plimsoll::bench {
 namespace {
 
 constexpr std::uint32_t kStreams = 1000;
-constexpr int kPairs = 3;      // Of accepted windows.
-constexpr int kPairsMax = 8;   // Tried.
+constexpr int kPairs = 3;     // Of accepted windows.
+constexpr int kPairsMax = 8;  // Tried.
 constexpr Duration kSettle = 4s;
 constexpr Duration kWatch = 5s;
 constexpr Duration kPatience = 180s;
@@ -97,11 +97,12 @@ Window WatchAgent(SourceProcess& source, const LoadOptions& options) {
 }
 
 void Print(std::string_view who, const Window& w, bool kept) {
-  fmt::print("  {:7} {:7.0f} ns CPU a chunk, {:8.0f} chunks/s, {:5.1f}% of a core; steal {:.1f}%, "
-             "other processes {:.0f}%{}\n",
-             who, w.NanosAChunk(), static_cast<double>(w.chunks) / w.seconds,
-             static_cast<double>(w.cpu_ns) / 1e7 / w.seconds, w.steal * 100, w.foreign * 100,
-             kept ? "" : "  (discarded)");
+  fmt::print(
+      "  {:7} {:7.0f} ns CPU a chunk, {:8.0f} chunks/s, {:5.1f}% of a core; steal {:.1f}%, "
+      "other processes {:.0f}%{}\n",
+      who, w.NanosAChunk(), static_cast<double>(w.chunks) / w.seconds,
+      static_cast<double>(w.cpu_ns) / 1e7 / w.seconds, w.steal * 100, w.foreign * 100,
+      kept ? "" : "  (discarded)");
   std::fflush(stdout);
 }
 
@@ -137,10 +138,11 @@ void CompareCpu(std::string_view name, const SourceOptions& options, double rati
   }
   const double ratio = Median(ratios);
   const double rate = 1e9 / Median(mine);
-  fmt::print("{}: agent {:.0f} ns, reader {:.0f} ns, ratio {:.2f} (at most {:.1f}: {}), {:.0f} "
-             "chunks/s a core",
-             name, Median(mine), Median(theirs), ratio, ratio_max,
-             ratio <= ratio_max ? "met" : "MISSED", rate);
+  fmt::print(
+      "{}: agent {:.0f} ns, reader {:.0f} ns, ratio {:.2f} (at most {:.1f}: {}), {:.0f} "
+      "chunks/s a core",
+      name, Median(mine), Median(theirs), ratio, ratio_max, ratio <= ratio_max ? "met" : "MISSED",
+      rate);
   if (rate_min > 0) {
     fmt::print(" (at least {:.0f}: {})", rate_min, rate >= rate_min ? "met" : "MISSED");
   }
@@ -213,8 +215,9 @@ void MeasureStamps(std::string_view name, std::uint32_t prompt_tokens) {
   for (int i = 0; i < kPairs; ++i) {
     SourceProcess source({.first_ms = 200});
     EventLoop loop;
-    AgentRig rig(loop, AgentPath(), {.lanes = kStreams, .prompt_tokens = prompt_tokens,
-                                     .measure = 20s}, source.shared());
+    AgentRig rig(loop, AgentPath(),
+                 {.lanes = kStreams, .prompt_tokens = prompt_tokens, .measure = 20s},
+                 source.shared());
     std::optional<Watch> watch;
     rig.on_start = [&] {
       watch.emplace(rig.pid(), std::vector<pid_t>{source.child.pid(), getpid()}, source.shared());
@@ -256,10 +259,11 @@ void MeasureMemory(std::string_view name, const SourceOptions& options, const Lo
   loop.Run();
   if (after == 0) return fmt::print("{}: no figure. {}\n", name, rig.fault());
   const double each = static_cast<double>(after - before) / load.lanes;
-  fmt::print("{}: {} sessions, {} calls in flight: {:.1f} KiB a session (at most 64: {}); {} MiB "
-             "before them, {} MiB with them\n",
-             name, load.lanes, rig.calls_in_flight(), each, each <= 64 ? "met" : "MISSED",
-             before >> 10, after >> 10);
+  fmt::print(
+      "{}: {} sessions, {} calls in flight: {:.1f} KiB a session (at most 64: {}); {} MiB "
+      "before them, {} MiB with them\n",
+      name, load.lanes, rig.calls_in_flight(), each, each <= 64 ? "met" : "MISSED", before >> 10,
+      after >> 10);
 }
 
 void MeasureLanes() {

@@ -41,7 +41,7 @@ std::uint64_t AnonymousKib(pid_t pid);
 
 struct Window {
   double seconds = 0;
-  double steal = 0;  // Shares of the machine's time.
+  double steal = 0;    // Shares of the machine's time.
   double foreign = 0;  // Busy with neither of the watched processes.
   std::int64_t cpu_ns = 0;
   std::uint64_t chunks = 0;

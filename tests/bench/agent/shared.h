@@ -34,7 +34,7 @@ constexpr std::size_t kStampsMax = 1 << 18;
 struct Shared {
   SourceOptions source;
   ReaderOptions reader;
-  std::atomic<std::uint32_t> port{0};  // The source's; 0 until it listens.
+  std::atomic<std::uint32_t> port{0};    // The source's; 0 until it listens.
   std::atomic<std::uint64_t> chunks{0};  // Tokens sent so far.
   std::atomic<std::uint64_t> open{0};    // Answers under way.
   std::atomic<std::int64_t> read_at{0};  // The reader's last stamp, which it must not save itself.

@@ -57,8 +57,8 @@ struct Connection {
   std::uint64_t body_left = 0;
   std::uint64_t due_tick = 0;
   std::uint32_t total = 0;
-  std::uint32_t sent = 0;       // Tokens.
-  std::string_view part;        // Of the piece that did not fit.
+  std::uint32_t sent = 0;  // Tokens.
+  std::string_view part;   // Of the piece that did not fit.
   std::string end_piece;
   bool head_sent = false;
   bool end_sent = false;
@@ -167,13 +167,15 @@ class Source {
     }
     if (c.state != Connection::State::kBody) return;
     c.body_left -= std::min<std::uint64_t>(c.body_left, bytes.size());
-    if (c.body_left < 256) c.tail.append(bytes.substr(bytes.size() - std::min<std::size_t>(bytes.size(), 256)));
+    if (c.body_left < 256)
+      c.tail.append(bytes.substr(bytes.size() - std::min<std::size_t>(bytes.size(), 256)));
     if (c.body_left == 0) Begin(c);
   }
 
   static std::uint64_t Number(const std::string& head, std::string_view key, int base) {
     const std::size_t at = head.find(key);
-    return at == std::string::npos ? 0 : std::strtoull(head.c_str() + at + key.size(), nullptr, base);
+    return at == std::string::npos ? 0
+                                   : std::strtoull(head.c_str() + at + key.size(), nullptr, base);
   }
 
   void Begin(Connection& c) {

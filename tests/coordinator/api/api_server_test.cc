@@ -173,10 +173,11 @@ TEST_F(ApiServerTest, AReaderThatDoesNotReadHoldsNobodyUp) {
     });
     EXPECT_EQ(Get("/healthz").status, 200);
   }
-  Do([&] { runs_.EndRun("r1"); });
-  std::thread finisher([&] { Finish(); });
+  Do([&] {
+    runs_.EndRun("r1");
+    api_->Look();
+  });
   const auto answer = deaf.ReadAnswer();  // It wakes up, and has missed no step.
-  finisher.join();
   EXPECT_TRUE(answer.whole);
   std::size_t steps = 0;
   std::size_t lives = 0;

@@ -1,5 +1,7 @@
 #include "coordinator/api/coordinator_metrics.h"
 
+#include <cmath>
+
 #include "coordinator/api/agent_table.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -36,7 +38,16 @@ TEST(CoordinatorMetrics, ShowsTheRunThatIsGoingOn) {
   EXPECT_EQ(samples.at("plimsoll_step_ttft_p90_seconds"), 1.5);
   EXPECT_EQ(samples.at("plimsoll_step_interactivity_p90_tokens_per_second"), 31.5);
   EXPECT_EQ(samples.at("plimsoll_agents_alive"), 1);
-  EXPECT_EQ(samples.at("plimsoll_agent_silent_seconds{slot=\"1\",agent=\"b\"}"), 20);
+  EXPECT_EQ(samples.at("plimsoll_fleet_agent_silent_seconds{slot=\"1\",agent=\"b\"}"), 20);
+}
+
+TEST(CoordinatorMetrics, AnInfiniteTtftIsSaid) {
+  LiveStatus status = ALiveStatus();
+  status.numbers.ttft_p90_s.reset();
+  status.numbers.ttft_p90_infinite = true;
+  const auto read =
+      ReadMetrics(MetricsPage(CoordinatorMetrics({}, LiveRun{.run_id = "a", .status = status})));
+  EXPECT_TRUE(std::isinf(read.samples.at("plimsoll_step_ttft_p90_seconds")));
 }
 
 TEST(CoordinatorMetrics, WhatIsAbsentHasNoSample) {

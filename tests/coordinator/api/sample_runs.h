@@ -66,6 +66,13 @@ inline LiveStatus ALiveStatus() {
   status.numbers.ttft_p90_s = 1.5;
   status.numbers.rate_n = 110;
   status.numbers.rate_reached_by_90_tok_s = 31.5;
+  status.numbers.ttft_at_bar_s = 2.5;
+  status.numbers.rate_at_bar_tok_s = 30.5;
+  status.place = 2;
+  status.part_left = 42s;
+  status.measured = 18s;
+  status.agents_planned = 2;
+  status.agents_present = 1;
   status.step_left = 42s;
   status.run_left = 600s;
   status.records_acked = 4321;

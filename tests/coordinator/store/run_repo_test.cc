@@ -57,8 +57,10 @@ StepRow AStep(std::uint32_t step) {
   s.verdict.offered_share = 0.99;
   s.verdict.sent_share = 0.98;
   s.requests_in_flight_mean = 12.5;
-  s.ttft = {100, {1.5, false}, {std::nullopt, true}, {2.5, false}, {2.25, false}};
-  s.rate = {90, 4, 30.0, 11.0, 12.0, 8.0};
+  s.ttft = {100, {1.5, false}, {std::nullopt, true}, {2.5, false}, {2.25, false},
+            {3.5, false}, {std::nullopt, true}};
+  s.rate = {90, 4, 30.0, 11.0, 12.0, 8.0, 7.0, 6.0};
+  s.broken_off_after = 133s;
   s.errors = {200, 190, 9, 1, 3, 0.059, {}};
   s.errors.outcomes[1] = 190;
   s.errors.outcomes[12] = 1;
@@ -110,6 +112,12 @@ TEST(RunCodec, RunsKeepEveryField) {
   EXPECT_EQ(back->capacity->requests_in_flight, 8.5);
 }
 
+TEST(RunCodec, AStepBrokenOffBeforeItBeganIsDamaged) {
+  StepRow row = AStep(3);
+  row.summary.broken_off_after = -1ns;
+  EXPECT_EQ(DecodeStep(EncodeStep(row)).status().code(), absl::StatusCode::kDataLoss);
+}
+
 TEST(RunCodec, WhatIsAbsentStaysAbsent) {
   const StatusOr<RunInfo> run = DecodeRun(EncodeRun(ARun("r1", 5)));
   ASSERT_TRUE(run.ok());
@@ -156,6 +164,11 @@ TEST(RunCodec, StepsKeepEveryField) {
   EXPECT_EQ(b.ttft.p90_s, a.ttft.p90_s);
   EXPECT_EQ(b.ttft.p90_ok_s, a.ttft.p90_ok_s);
   EXPECT_EQ(b.ttft.p90_sent_s, a.ttft.p90_sent_s);
+  EXPECT_EQ(b.ttft.p95_s, a.ttft.p95_s);
+  EXPECT_EQ(b.ttft.p99_s, a.ttft.p99_s);
+  EXPECT_EQ(b.rate.reached_by_95_tok_s, a.rate.reached_by_95_tok_s);
+  EXPECT_EQ(b.rate.reached_by_99_tok_s, a.rate.reached_by_99_tok_s);
+  EXPECT_EQ(b.broken_off_after, a.broken_off_after);
   EXPECT_EQ(b.rate.n, a.rate.n);
   EXPECT_EQ(b.rate.one_chunk, a.rate.one_chunk);
   EXPECT_EQ(b.rate.reached_by_50_tok_s, a.rate.reached_by_50_tok_s);

@@ -1,7 +1,11 @@
 // The YAML form: values, defaults, and every problem with its line.
 #include "gateway/server/gateway_config.h"
 
+#include <fstream>
+#include <iterator>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -125,6 +129,59 @@ TEST(GatewayConfig, WrongShapesAndBrokenYamlAreErrors) {
   EXPECT_THAT(ProblemsOf("seed: .nan\n"), HasSubstr("seed: "));
   EXPECT_THAT(ProblemsOf("model: a\nmodel: b\n"), HasSubstr("g.yaml:2: model: "));
   EXPECT_FALSE(LoadGatewayConfig("/nowhere/g.yaml").ok());
+}
+
+std::string ReadFile(const std::string& name) {
+  std::ifstream in(std::string(PLIMSOLL_SOURCE_DIR) + "/" + name);
+  EXPECT_TRUE(in) << name;
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// All texts between `open` and the next `close`, without them.
+std::vector<std::string> Between(const std::string& text, const std::string& open,
+                                 const std::string& close) {
+  std::vector<std::string> found;
+  for (std::size_t at = 0; (at = text.find(open, at)) != std::string::npos;) {
+    at += open.size();
+    found.push_back(text.substr(at, text.find(close, at) - at));
+  }
+  return found;
+}
+
+TEST(GatewayConfig, ThePageShowsTheDefaultsAndEveryKindOfFault) {
+  const std::string page = ReadFile("docs/gateway.md");
+  const auto blocks = Between(page, "```yaml\n", "```");
+  ASSERT_EQ(blocks.size(), 1u);
+  const auto shown = ParseGatewayConfig(blocks[0], "docs/gateway.md");
+  ASSERT_TRUE(shown.ok()) << shown.status();
+  GatewayConfig defaults;
+  EXPECT_NEAR(shown->engine.prefill_base_s, defaults.engine.prefill_base_s, 1e-12);
+  defaults.engine.prefill_base_s = shown->engine.prefill_base_s;
+  EXPECT_EQ(shown->host, defaults.host);
+  EXPECT_EQ(shown->port, defaults.port);
+  EXPECT_EQ(shown->prefix, defaults.prefix);
+  EXPECT_EQ(shown->model, defaults.model);
+  EXPECT_EQ(shown->context_limit, defaults.context_limit);
+  EXPECT_EQ(shown->output_natural, defaults.output_natural);
+  EXPECT_EQ(shown->seed, defaults.seed);
+  EXPECT_EQ(shown->engine, defaults.engine);
+  EXPECT_TRUE(shown->faults.empty());
+
+  std::set<FaultKind> kinds;
+  for (const std::string& line : Between(page, "| `{kind: ", "}`")) {
+    const auto config = ParseGatewayConfig("faults: [{kind: " + line + "}]", "docs/gateway.md");
+    ASSERT_TRUE(config.ok()) << line << ": " << config.status();
+    kinds.insert(config->faults.at(0).kind);
+  }
+  EXPECT_EQ(kinds.size(), FaultKinds().size());
+}
+
+TEST(GatewayConfig, TheExampleHasEveryKindOfFault) {
+  const auto config = ParseGatewayConfig(ReadFile("deploy/gateway/faults.yaml"), "faults.yaml");
+  ASSERT_TRUE(config.ok()) << config.status();
+  std::set<FaultKind> kinds;
+  for (const FaultRule& rule : config->faults) kinds.insert(rule.kind);
+  EXPECT_EQ(kinds.size(), FaultKinds().size());
 }
 
 TEST(GatewayConfig, DeployedExamplesAreValid) {

@@ -126,11 +126,11 @@ TEST_F(RecordedCorpus, ContextPoliciesLeaveOutWhatTheRecordingsSay) {
                 {.name = "heavy", .tier = Tier::kHeavy, .share = 1}};
   plan.context_limit.tokens = 128'000;
   plan.target.max_tokens = 1u << 20;
-  struct Row {
+  struct LeftOut {
     OverLimit policy;
     std::array<std::uint64_t, 3> sessions, calls, tokens;  // Left out, by tier.
   };
-  const std::vector<Row> rows = {
+  const std::vector<LeftOut> rows = {
       {OverLimit::kSend, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}},
       {OverLimit::kSkipCalls, {0, 0, 37}, {36, 496, 915}, {8'549'750, 69'135'635, 284'586'962}},
       {OverLimit::kDropSessions,
@@ -138,7 +138,7 @@ TEST_F(RecordedCorpus, ContextPoliciesLeaveOutWhatTheRecordingsSay) {
        {462, 2'382, 995},
        {31'423'216, 221'524'777, 291'582'209}},
       {OverLimit::kDropLongStarts, {0, 0, 37}, {0, 0, 774}, {0, 0, 255'132'050}}};
-  for (const Row& row : rows) {
+  for (const LeftOut& row : rows) {
     plan.context_limit.policy = row.policy;
     const std::vector<ContextCounts> counts = CountLeftOut(plan, *corpus);
     for (std::size_t t = 0; t < 3; ++t) {

@@ -117,7 +117,7 @@ TEST_F(CorpusCommand, BadInputIsOneLineAndExit64) {
 TEST_F(CorpusCommand, FolderWithoutTracesIsAnError) {
   const Ran ran = RunCorpus({"import", Path(""), "--out", Path("o")});
   EXPECT_EQ(ran.code, 64);
-  EXPECT_THAT(ran.err, HasSubstr("no *.json or *.json.zst file in it"));
+  EXPECT_THAT(ran.err, HasSubstr("no *.json, *.jsonl, *.json.zst or *.jsonl.zst file in it"));
 }
 
 TEST_F(CorpusCommand, HelpIsFine) {

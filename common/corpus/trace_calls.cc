@@ -72,7 +72,8 @@ StatusOr<TraceCall> TraceCallReader::Read(const JsonValue& node, std::int64_t ze
   ASSIGN_OR_RETURN(call.start_ms, node.Millis("t", 1000));
   call.start_ms += zero_ms;
   ASSIGN_OR_RETURN(const std::uint64_t in, node.Count("in", limits::kPromptTokensMax));
-  if (in == 0) return Wrong(fmt::format("{}.in: an empty prompt", node.where()));
+  if (in == 0 && !rules_.empty_ok)
+    return Wrong(fmt::format("{}.in: an empty prompt", node.where()));
   call.tokens_in = static_cast<std::uint32_t>(in);
   ASSIGN_OR_RETURN(const std::uint64_t out, node.Count("out", limits::kPromptTokensMax));
   call.tokens_out = static_cast<std::uint32_t>(out);

@@ -19,6 +19,7 @@ class TraceCallReader {
     bool exact_ids = true;  // hash_ids are the full blocks, neither more nor fewer.
     bool turns = true;      // input_types and stop are there.
     bool timed = true;      // api_time may be there.
+    bool empty_ok = false;  // A prompt may have no tokens; who reads drops it.
   };
 
   explicit TraceCallReader(Rules rules) : rules_(rules) {}

@@ -26,7 +26,8 @@ std::uint64_t TokensOf(const std::vector<std::size_t>& chain, const std::vector<
   return tokens;
 }
 
-StatusOr<std::vector<TraceCall>> ReadCalls(const JsonValue& root, TraceCallReader* reader) {
+StatusOr<std::vector<TraceCall>> ReadCalls(const JsonValue& root, TraceCallReader* reader,
+                                           std::uint64_t* empty) {
   ASSIGN_OR_RETURN(const std::vector<JsonValue> requests, root.Elements("requests"));
   TraceStream all;
   for (const JsonValue& request : requests) {
@@ -39,7 +40,11 @@ StatusOr<std::vector<TraceCall>> ReadCalls(const JsonValue& root, TraceCallReade
     StatusOr<TraceCall> call = reader->Read(request, 0, false);
     if (!call.ok()) return call.status();
     RETURN_IF_ERROR(TraceCallReader::CheckOrder(request, all, call->start_ms));
-    all.calls.push_back(*std::move(call));
+    if (call->tokens_in == 0) {
+      ++*empty;
+    } else {
+      all.calls.push_back(*std::move(call));
+    }
   }
   if (all.calls.empty()) return absl::InvalidArgumentError("requests: no call");
   return std::move(all.calls);
@@ -91,10 +96,11 @@ std::vector<std::vector<std::size_t>> SplitByPrefix(const std::vector<TraceCall>
 }
 
 StatusOr<ParsedTrace> ReadTraceFlat(const JsonValue& root) {
-  TraceCallReader reader({.exact_ids = false});
+  TraceCallReader reader({.exact_ids = false, .empty_ok = true});
   Trace trace{.partial_ids = true, .whole = true};
   RETURN_IF_ERROR(reader.ReadTop(root, &trace));
-  ASSIGN_OR_RETURN(std::vector<TraceCall> calls, ReadCalls(root, &reader));
+  std::uint64_t empty = 0;
+  ASSIGN_OR_RETURN(std::vector<TraceCall> calls, ReadCalls(root, &reader, &empty));
   if (root.Has("totals")) RETURN_IF_ERROR(reader.CheckTotals(root));
   const LengthCounts lengths = FitIds(&calls);
   trace.models = reader.TakeModels();
@@ -123,6 +129,7 @@ StatusOr<ParsedTrace> ReadTraceFlat(const JsonValue& root) {
   ASSIGN_OR_RETURN(ParsedTrace parsed, BuildSession(std::move(trace)));
   AddNote(chains.size() - 1, "side conversations told apart by their prompts' beginnings",
           &parsed.notes);
+  AddNote(empty, "calls with an empty prompt dropped", &parsed.notes);
   AddNote(lengths.few, "calls with fewer hash_ids than blocks: the rest counts as their own",
           &parsed.notes);
   AddNote(lengths.many, "calls with more hash_ids than blocks: the surplus is ignored",

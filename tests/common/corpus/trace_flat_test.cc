@@ -77,6 +77,14 @@ TEST(TraceFlat, EqualEvidenceGoesToTheLatest) {
   EXPECT_EQ(SplitByPrefix(calls, 0).size(), 3u) << "no evidence";
 }
 
+TEST(TraceFlat, CallsWithAnEmptyPromptAreDropped) {
+  Json trace = MakeTrace();
+  trace["requests"][4]["in"] = 0;
+  const Recording recording = ReadAll(trace.dump());
+  EXPECT_EQ(recording.sessions.at(0).session.calls.size(), 6u);
+  EXPECT_EQ(NoteCount(recording.notes, "empty prompt"), 1u);
+}
+
 TEST(TraceFlat, SaysWhatIsWrong) {
   Json trace = MakeTrace();
   trace["requests"][4]["t"] = 1;

@@ -114,6 +114,32 @@ TEST_F(CorpusCommand, BadInputIsOneLineAndExit64) {
   EXPECT_FALSE(std::filesystem::exists(Path("o")));
 }
 
+TEST_F(CorpusCommand, ImportsMixedFormsAndSaysWhatBecameOfThem) {
+  Write("a.json", kTrace);
+  Write("chat.jsonl",
+        "{\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}\n"
+        "{\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}\n{\"messages\":[]}\n");
+  const Ran import = RunCorpus({"import", Path(""), "--out", Path("x.corpus")});
+  EXPECT_EQ(import.code, 0) << import.err;
+  EXPECT_THAT(import.out, HasSubstr("v8: 1 file, 1 session, 2 calls\n"));
+  EXPECT_THAT(import.out, HasSubstr("messages: 1 file, 3 lines, 2 sessions, 2 calls\n"));
+  EXPECT_THAT(import.out, HasSubstr("  messages: 1 conversations dropped, they ask nothing\n"));
+  EXPECT_THAT(import.out, HasSubstr("tokens estimated from text"));
+  EXPECT_THAT(import.out, HasSubstr("copies: 1 exact (1 call) and 0 near (0 calls) dropped\n"));
+  const Ran table = RunCorpus({"show", Path("x.corpus")});
+  EXPECT_THAT(table.out, HasSubstr("chat.jsonl#conversation_1"));
+  EXPECT_THAT(table.out, HasSubstr("in flight a session: 1 at most, 1.00 on average while busy"));
+  EXPECT_THAT(table.out, HasSubstr("tokens appended"));
+}
+
+TEST_F(CorpusCommand, ABrokenLineIsNamedAndNothingIsWritten) {
+  Write("chat.jsonl", "{\"messages\":[]}\n{\"messages\":[{\"role\":\"pope\"}]}\n");
+  const Ran ran = RunCorpus({"import", Path("chat.jsonl"), "--out", Path("x.corpus")});
+  EXPECT_EQ(ran.code, 64);
+  EXPECT_THAT(ran.err, HasSubstr("chat.jsonl:2: messages[0].role: unknown role \"pope\""));
+  EXPECT_EQ(Files(), 1u);
+}
+
 TEST_F(CorpusCommand, FolderWithoutTracesIsAnError) {
   const Ran ran = RunCorpus({"import", Path(""), "--out", Path("o")});
   EXPECT_EQ(ran.code, 64);

@@ -10,6 +10,7 @@
 #include "common/base/limits.h"
 #include "common/base/time.h"
 #include "common/corpus/session.h"
+#include "common/record/outcome.h"
 
 namespace plimsoll {
 
@@ -23,12 +24,53 @@ struct TierPlan {
 
 enum class ThinkTime : std::uint8_t { kNone = 0, kRecorded = 1 };  // Sent: never renumber.
 
+// What sends nothing while a failed call's back-off runs. Sent: never renumber.
+enum class Silence : std::uint8_t {
+  kLane = 0,    // All streams of the lane, as of a user whose client shows an error.
+  kStream = 1,  // Only the failed call's; a session's other agents go on.
+};
+
 // The failure policy of design section 2: how a real agent's client behaves.
 struct FailurePolicy {
-  std::uint32_t attempts_max = limits::kAttemptsMax;
+  std::uint32_t attempts_max = limits::kAttemptsMax;  // Of one call, the first included.
   Duration back_off_min = limits::kBackOffMin;
   Duration back_off_max = limits::kBackOffMax;
+  bool honour_retry_after = true;
+  // A Retry-After above this is not honoured: the back-off counts instead.
+  Duration retry_after_max = limits::kRetryAfterMax;
+  // Outcomes after which a call is tried again, while it has attempts left. A prompt that is too
+  // long stays too long.
+  OutcomeSet retry = {Outcome::kRefused,     Outcome::kHttpError,    Outcome::kStreamError,
+                      Outcome::kTruncated,   Outcome::kEmpty,        Outcome::kDeadline,
+                      Outcome::kIdleTimeout, Outcome::kConnectError, Outcome::kClientError};
+  // Outcomes that end the play when their call is not tried again. After the others the play goes
+  // on as if the call had been answered. A cut always ends it.
+  OutcomeSet end_play = kAnsweredFailures;
+  Silence silence = Silence::kLane;
   friend bool operator==(const FailurePolicy&, const FailurePolicy&) = default;
+};
+
+// What is done with calls whose prompt and asked output together exceed the plan's context limit.
+// Sent: never renumber.
+enum class OverLimit : std::uint8_t {
+  kSend = 0,            // Sent all the same; the server says what it thinks of them.
+  kSkipCalls = 1,       // Left out; their session goes on without them.
+  kEndSession = 2,      // The session ends before its first such call.
+  kDropSessions = 3,    // A session with any such call is not played.
+  kDropLongStarts = 4,  // A session whose first call is one is not played; the others are sent.
+};
+inline constexpr std::size_t kOverLimitPolicies = 5;
+
+struct ContextLimit {
+  std::uint32_t tokens = 0;  // Prompt and asked output; 0: no limit.
+  OverLimit policy = OverLimit::kSend;
+  friend bool operator==(const ContextLimit&, const ContextLimit&) = default;
+};
+
+// Where the assistant's turns of a prompt's history come from. Sent: never renumber.
+enum class History : std::uint8_t {
+  kRecorded = 0,  // Synthetic text of the recorded length.
+  kLive = 1,      // What the server answered in this play.
 };
 
 struct TargetPlan {
@@ -60,10 +102,20 @@ struct RunPlan {
   Duration think_time_cap = 60s;
   std::uint32_t output_divisor = 1;  // Recorded output lengths are divided by this (rehearsals).
   bool isolate_prefixes = false;     // Salt the shared prefix per play too.
+  ContextLimit context_limit;
+  History history = History::kRecorded;
   FailurePolicy failure;
   TargetPlan target;
   friend bool operator==(const RunPlan&, const RunPlan&) = default;
 };
+
+// The output that a replay of `call` asks for: the recorded length, divided and capped by the plan.
+constexpr std::uint32_t AskedTokens(const RunPlan& plan, const Call& call) {
+  const std::uint32_t divisor = plan.output_divisor > 1 ? plan.output_divisor : 1;
+  const std::uint32_t recorded = call.tokens_out / divisor;
+  const std::uint32_t wanted = recorded > 1 ? recorded : 1;
+  return wanted < plan.target.max_tokens ? wanted : plan.target.max_tokens;
+}
 
 // One step as every agent plays it. Phases from the common start:
 //   [0, warm_up) warm-up · [warm_up, warm_up + measure) measured · then cool-down, until every call

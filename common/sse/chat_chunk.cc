@@ -16,7 +16,7 @@ using simdjson::SUCCESS;
 constexpr std::size_t kBufferKept = std::size_t{1} << 20;
 
 // Counts up to 32 bits; anything else reads as absent.
-std::uint32_t Count(od::value value) {
+std::uint32_t Count(od::value& value) {
   std::uint64_t count = 0;
   if (value.get_uint64().get(count) != SUCCESS || count >= kAbsentTokens) return kAbsentTokens;
   return static_cast<std::uint32_t>(count);
@@ -25,31 +25,48 @@ std::uint32_t Count(od::value value) {
 // Calls visit(key, value) for every field. False: the text is broken.
 template <typename Visit>
 bool ForFields(od::object object, Visit visit) {
-  for (auto entry : object) {
-    if (entry.error() != SUCCESS) return false;
-    od::field field = entry.value_unsafe();
+  // No copy of a field is made: each costs more than the comparison of its key.
+  for (auto&& entry : object) {
     std::string_view key;
-    if (field.unescaped_key().get(key) != SUCCESS || !visit(key, field.value())) return false;
+    if (entry.unescaped_key().get(key) != SUCCESS) return false;
+    od::value value;
+    if (entry.value().get(value) != SUCCESS || !visit(key, value)) return false;
   }
   return true;
 }
 template <typename Visit>
 bool ForElements(od::array array, Visit visit) {
-  for (auto entry : array) {
-    if (entry.error() != SUCCESS || !visit(entry.value_unsafe())) return false;
+  for (auto&& entry : array) {
+    od::value value;
+    if (entry.get(value) != SUCCESS || !visit(value)) return false;
   }
   return true;
 }
 
 // What type a value is; broken text reads as a null, and fails when the iteration goes on.
-od::json_type TypeOf(od::value value) {
+od::json_type TypeOf(od::value& value) {
   od::json_type type = od::json_type::null;
   if (value.type().get(type) != SUCCESS) return od::json_type::null;
   return type;
 }
 
-// *non_empty becomes true for a non-empty string or array (some servers send content as parts).
-bool NoteText(od::value value, bool* non_empty) {
+// Content in parts: a part holds text, or parts of its own (reasoning), and no more than that.
+constexpr int kPartsDeep = 3;
+
+bool NoteText(od::value& value, bool* non_empty, int deep);
+
+bool NotePart(od::value& part, bool* non_empty, int deep) {
+  if (TypeOf(part) != od::json_type::object) return NoteText(part, non_empty, deep);
+  od::object object;
+  if (part.get_object().get(object) != SUCCESS) return false;
+  return ForFields(object, [&](std::string_view key, od::value& field) {
+    if (key != "text" && key != "thinking" && key != "refusal" && key != "content") return true;
+    return NoteText(field, non_empty, deep);
+  });
+}
+
+// *non_empty becomes true for a string that is not empty, also in parts.
+bool NoteText(od::value& value, bool* non_empty, int deep = 0) {
   switch (TypeOf(value)) {
     case od::json_type::string: {
       std::string_view text;
@@ -59,50 +76,62 @@ bool NoteText(od::value value, bool* non_empty) {
     }
     case od::json_type::array: {
       od::array array;
-      bool empty = true;
-      if (value.get_array().get(array) != SUCCESS || array.is_empty().get(empty) != SUCCESS) {
-        return false;
-      }
-      *non_empty = *non_empty || !empty;
-      return ForElements(array, [](od::value) { return true; });
+      if (value.get_array().get(array) != SUCCESS) return false;
+      return ForElements(array, [&](od::value& part) {
+        return deep >= kPartsDeep || NotePart(part, non_empty, deep + 1);
+      });
     }
     default:
       return true;
   }
 }
 
-bool TakeFunction(od::value value, ChatChunk* chunk) {
+bool TakeFunction(od::value& value, ChatChunk* chunk) {
   od::object object;
   if (TypeOf(value) != od::json_type::object) return true;
   if (value.get_object().get(object) != SUCCESS) return false;
   chunk->tool_call = true;
-  return ForFields(object, [&](std::string_view key, od::value field) {
-    if (key == "name" || key == "arguments") return NoteText(field, &chunk->has_token);
+  return ForFields(object, [&](std::string_view key, od::value& field) {
+    if (key == "name" || key == "arguments" || key == "input")
+      return NoteText(field, &chunk->has_token);
     return true;
   });
 }
 
-bool TakeToolCalls(od::value value, ChatChunk* chunk) {
+bool TakeToolCalls(od::value& value, ChatChunk* chunk) {
   od::array calls;
   if (TypeOf(value) != od::json_type::array) return true;
   if (value.get_array().get(calls) != SUCCESS) return false;
-  return ForElements(calls, [&](od::value call) {
+  return ForElements(calls, [&](od::value& call) {
     od::object object;
     if (TypeOf(call) != od::json_type::object) return true;
     if (call.get_object().get(object) != SUCCESS) return false;
     chunk->tool_call = true;
-    return ForFields(object, [&](std::string_view key, od::value field) {
-      return key != "function" || TakeFunction(field, chunk);
+    return ForFields(object, [&](std::string_view key, od::value& field) {
+      return (key != "function" && key != "custom") || TakeFunction(field, chunk);
     });
   });
 }
 
-bool TakeDelta(od::value value, ChatChunk* chunk, bool* role) {
+// NoteText, and a string's text goes to where the caller keeps content.
+bool TakeContent(od::value& value, ChatChunk* chunk) {
+  if (chunk->content == nullptr || TypeOf(value) != od::json_type::string) {
+    return NoteText(value, &chunk->has_token);
+  }
+  std::string_view text;
+  if (value.get_string().get(text) != SUCCESS) return false;
+  chunk->has_token = chunk->has_token || !text.empty();
+  chunk->content->append(text);
+  return true;
+}
+
+bool TakeDelta(od::value& value, ChatChunk* chunk, bool* role) {
   od::object object;
   if (TypeOf(value) != od::json_type::object) return true;
   if (value.get_object().get(object) != SUCCESS) return false;
-  return ForFields(object, [&](std::string_view key, od::value field) {
-    if (key == "content" || key == "reasoning" || key == "reasoning_content" || key == "refusal") {
+  return ForFields(object, [&](std::string_view key, od::value& field) {
+    if (key == "content") return TakeContent(field, chunk);
+    if (key == "reasoning" || key == "reasoning_content" || key == "refusal") {
       return NoteText(field, &chunk->has_token);
     }
     if (key == "tool_calls") return TakeToolCalls(field, chunk);
@@ -116,44 +145,61 @@ FinishReason FinishOf(std::string_view reason) {
   if (reason == "stop") return FinishReason::kStop;
   if (reason == "length") return FinishReason::kLength;
   if (reason == "tool_calls" || reason == "function_call") return FinishReason::kToolCalls;
+  if (reason == "error" || reason == "abort") return FinishReason::kFailed;
   return reason.empty() ? FinishReason::kNone : FinishReason::kOther;
 }
 
-bool TakeChoices(od::value value, ChatChunk* chunk, bool* role) {
+bool TakeChoice(od::object choice, ChatChunk* chunk, bool* role) {
+  std::uint64_t index = 0;
+  FinishReason finish = FinishReason::kNone;
+  const std::size_t kept = chunk->content != nullptr ? chunk->content->size() : 0;
+  const bool whole = ForFields(choice, [&](std::string_view key, od::value& field) {
+    if (key == "delta" || key == "message") return TakeDelta(field, chunk, role);
+    if (key == "text") return NoteText(field, &chunk->has_token);
+    if (key == "index" && field.get_uint64().get(index) != SUCCESS) index = 0;
+    if (key == "finish_reason" && TypeOf(field) == od::json_type::string) {
+      std::string_view reason;
+      if (field.get_string().get(reason) != SUCCESS) return false;
+      finish = FinishOf(reason);
+    }
+    return true;
+  });
+  const std::uint64_t bit = std::uint64_t{1} << std::min<std::uint64_t>(index, 63);
+  chunk->choices |= bit;
+  if (finish != FinishReason::kNone) chunk->finished |= bit;
+  chunk->finish = Stronger(chunk->finish, finish);
+  // A client goes on with the first choice.
+  if (chunk->content != nullptr && index != 0) chunk->content->resize(kept);
+  return whole;
+}
+
+bool TakeChoices(od::value& value, ChatChunk* chunk, bool* role) {
   od::array choices;
   if (TypeOf(value) != od::json_type::array) return true;
   if (value.get_array().get(choices) != SUCCESS) return false;
-  return ForElements(choices, [&](od::value choice) {
+  chunk->has_choices = true;
+  return ForElements(choices, [&](od::value& choice) {
     od::object object;
     if (TypeOf(choice) != od::json_type::object) return true;
-    if (choice.get_object().get(object) != SUCCESS) return false;
-    return ForFields(object, [&](std::string_view key, od::value field) {
-      if (key == "delta" || key == "message") return TakeDelta(field, chunk, role);
-      if (key == "text") return NoteText(field, &chunk->has_token);
-      if (key == "finish_reason" && TypeOf(field) == od::json_type::string) {
-        std::string_view reason;
-        if (field.get_string().get(reason) != SUCCESS) return false;
-        if (chunk->finish == FinishReason::kNone) chunk->finish = FinishOf(reason);
-      }
-      return true;
-    });
+    return choice.get_object().get(object) == SUCCESS && TakeChoice(object, chunk, role);
   });
 }
 
-bool TakeUsage(od::value value, ChatChunk* chunk) {
+bool TakeUsage(od::value& value, ChatChunk* chunk) {
   od::object object;
   if (TypeOf(value) != od::json_type::object) return true;
   if (value.get_object().get(object) != SUCCESS) return false;
   chunk->has_usage = true;
-  return ForFields(object, [&](std::string_view key, od::value field) {
+  return ForFields(object, [&](std::string_view key, od::value& field) {
     if (key == "prompt_tokens") chunk->usage.prompt = Count(field);
     if (key == "completion_tokens") chunk->usage.completion = Count(field);
+    if (key == "prompt_cache_hit_tokens") chunk->usage.cached = Count(field);
     const bool prompt = key == "prompt_tokens_details";
     if (!prompt && key != "completion_tokens_details") return true;
     od::object details;
     if (TypeOf(field) != od::json_type::object) return true;
     if (field.get_object().get(details) != SUCCESS) return false;
-    return ForFields(details, [&](std::string_view name, od::value detail) {
+    return ForFields(details, [&](std::string_view name, od::value& detail) {
       if (prompt && name == "cached_tokens") chunk->usage.cached = Count(detail);
       if (!prompt && name == "reasoning_tokens") chunk->usage.reasoning = Count(detail);
       return true;
@@ -162,7 +208,7 @@ bool TakeUsage(od::value value, ChatChunk* chunk) {
 }
 
 // A string, or a number in decimals.
-bool TakeWord(od::value value, std::string* word) {
+bool TakeWord(od::value& value, std::string* word) {
   const od::json_type type = TypeOf(value);
   if (type == od::json_type::string) {
     std::string_view text;
@@ -175,7 +221,7 @@ bool TakeWord(od::value value, std::string* word) {
   return true;
 }
 
-bool TakeErrorField(std::string_view key, od::value value, ChatChunk* chunk) {
+bool TakeErrorField(std::string_view key, od::value& value, ChatChunk* chunk) {
   if (key == "message") return TakeWord(value, &chunk->error_message);
   if (key == "code") return TakeWord(value, &chunk->error_code);
   if (key == "type") return TakeWord(value, &chunk->error_type);
@@ -183,7 +229,7 @@ bool TakeErrorField(std::string_view key, od::value value, ChatChunk* chunk) {
 }
 
 // {"error": {…}}, {"error": "words"}; null and false are none.
-bool TakeError(od::value value, ChatChunk* chunk, bool* is_error) {
+bool TakeError(od::value& value, ChatChunk* chunk, bool* is_error) {
   const od::json_type type = TypeOf(value);
   if (type == od::json_type::null) return true;
   bool truth = true;
@@ -194,15 +240,17 @@ bool TakeError(od::value value, ChatChunk* chunk, bool* is_error) {
   if (type != od::json_type::object) return TakeWord(value, &chunk->error_message);
   od::object object;
   if (value.get_object().get(object) != SUCCESS) return false;
-  return ForFields(object, [&](std::string_view key, od::value field) {
+  return ForFields(object, [&](std::string_view key, od::value& field) {
     return TakeErrorField(key, field, chunk);
   });
 }
 
 void Clear(ChatChunk* chunk) {
   chunk->kind = ChatChunk::Kind::kMalformed;
-  chunk->has_token = chunk->role_only = chunk->tool_call = chunk->has_usage = false;
+  chunk->has_token = chunk->role_only = chunk->tool_call = false;
+  chunk->has_choices = chunk->has_usage = false;
   chunk->finish = FinishReason::kNone;
+  chunk->choices = chunk->finished = 0;
   chunk->usage = ChatUsage{};
   chunk->error_message.clear();
   chunk->error_code.clear();
@@ -214,7 +262,7 @@ bool TakeDocument(od::document& document, ChatChunk* chunk) {
   if (document.get_object().get(object) != SUCCESS) return false;
   bool is_error = false;
   bool role = false;
-  const bool whole = ForFields(object, [&](std::string_view key, od::value value) {
+  const bool whole = ForFields(object, [&](std::string_view key, od::value& value) {
     if (key == "choices") return TakeChoices(value, chunk, &role);
     if (key == "usage") return TakeUsage(value, chunk);
     if (key == "error") return TakeError(value, chunk, &is_error);
@@ -241,6 +289,13 @@ std::string_view Trimmed(std::string_view text) {
 }
 
 }  // namespace
+
+FinishReason Stronger(FinishReason first, FinishReason second) {
+  for (const FinishReason telling : {FinishReason::kFailed, FinishReason::kLength}) {
+    if (first == telling || second == telling) return telling;
+  }
+  return first == FinishReason::kNone ? second : first;
+}
 
 struct ChatChunkParser::Impl {
   od::parser parser;

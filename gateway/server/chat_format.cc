@@ -66,6 +66,19 @@ std::string TokenEvent(const AnswerHead& head, std::uint32_t index, MonoTime sen
       fmt::format(R"(,"plimsoll_sent_ns":{})", sent.time_since_epoch().count()));
 }
 
+std::string ToolCallEvent(const AnswerHead& head, std::uint32_t index, MonoTime sent) {
+  const std::string call =
+      index == 0
+          ? std::string(R"({"index":0,"id":"call_0","type":"function","function":)"
+                        R"({"name":"read_file","arguments":"{\"path\": \""}})")
+          : fmt::format(R"({{"index":0,"function":{{"arguments":"{}"}}}})", TokenText(index));
+  return Chunk(head,
+               fmt::format(R"({{"index":0,"delta":{{"tool_calls":[{}]}},"logprobs":null,)"
+                           R"("finish_reason":null}})",
+                           call),
+               fmt::format(R"(,"plimsoll_sent_ns":{})", sent.time_since_epoch().count()));
+}
+
 std::string FinishEvent(const AnswerHead& head, std::string_view reason) {
   return Chunk(
       head,
@@ -81,6 +94,10 @@ std::string ErrorEvent(std::string_view message) {
   return fmt::format("data: {}\n\n", ErrorAnswer(message, "server_error", ""));
 }
 
+std::string TypedErrorEvent(std::string_view message) {
+  return "event: error\n" + ErrorEvent(message);
+}
+
 std::string WholeAnswer(const AnswerHead& head, const AnswerUsage& usage, std::string_view reason) {
   std::string text;
   for (std::uint32_t i = 0; i < usage.completion_tokens; ++i) text += TokenText(i);
@@ -89,6 +106,17 @@ std::string WholeAnswer(const AnswerHead& head, const AnswerUsage& usage, std::s
       R"("message":{{"role":"assistant","content":"{}"}},"logprobs":null,"finish_reason":"{}"}}],)"
       R"("usage":{}}})",
       head.id, head.created_s, JsonString(head.model), text, reason, UsageObject(usage));
+}
+
+std::string WholeToolCall(const AnswerHead& head, const AnswerUsage& usage) {
+  std::string arguments = R"({\"path\": \")";
+  for (std::uint32_t i = 1; i < usage.completion_tokens; ++i) arguments += TokenText(i);
+  return fmt::format(
+      R"({{"id":"{}","object":"chat.completion","created":{},"model":{},"choices":[{{"index":0,)"
+      R"("message":{{"role":"assistant","content":null,"tool_calls":[{{"id":"call_0",)"
+      R"("type":"function","function":{{"name":"read_file","arguments":"{}"}}}}]}},)"
+      R"("logprobs":null,"finish_reason":"tool_calls"}}],"usage":{}}})",
+      head.id, head.created_s, JsonString(head.model), arguments, UsageObject(usage));
 }
 
 std::string ModelsAnswer(std::string_view model, std::int64_t created_s, std::uint32_t limit) {
@@ -101,6 +129,29 @@ std::string ErrorAnswer(std::string_view message, std::string_view type, std::st
   return fmt::format(R"({{"error":{{"message":{},"type":"{}","param":null,"code":{}}}}})",
                      JsonString(message), type,
                      code.empty() ? std::string("null") : fmt::format("\"{}\"", code));
+}
+
+std::string OpenAiContextError(const ContextOverflow& o) {
+  return ErrorAnswer(
+      fmt::format("This model's maximum context length is {} tokens. However, you requested {} "
+                  "tokens ({} in the messages, {} in the completion).",
+                  o.limit, o.prompt + o.completion, o.prompt, o.completion),
+      "invalid_request_error", "context_length_exceeded");
+}
+
+std::string VllmContextError(const ContextOverflow& o) {
+  return fmt::format(
+      R"({{"object":"error","message":"This model's maximum context length is {} tokens. However, )"
+      R"(your request has {} input tokens and asks for {} output tokens.",)"
+      R"("type":"BadRequestError","param":null,"code":400}})",
+      o.limit, o.prompt, o.completion);
+}
+
+std::string LlamaCppContextError(const ContextOverflow& o) {
+  return fmt::format(
+      R"({{"error":{{"code":400,"message":"the request exceeds the available context size, try )"
+      R"(increasing it","type":"exceed_context_size_error","n_prompt_tokens":{},"n_ctx":{}}}}})",
+      o.prompt, o.limit);
 }
 
 }  // namespace plimsoll

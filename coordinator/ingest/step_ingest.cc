@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "common/base/rng.h"
+
 namespace plimsoll {
 namespace {
 
@@ -15,6 +17,11 @@ double EndToEndRate(const CallRecord& r) {
   }
   return static_cast<double>(r.tokens_out) * 1e9 /
          static_cast<double>(r.last_token - r.first_released);
+}
+
+// Odd, so that it and its small multiples are not 0.
+std::uint32_t PlayMixed(std::uint32_t lane, std::uint32_t play) {
+  return static_cast<std::uint32_t>(MixKey(lane, play) >> 32) | 1;
 }
 
 std::int64_t Milli(double rate) {
@@ -91,7 +98,10 @@ void StepIngest::Add(const CallRecord& record) {
 
   const auto block = BlockAt(record.first_released);
   if (!block.has_value()) return;
-  if (record.attempt == 1) ++first_releases_;
+  if (record.attempt == 1) {
+    ++first_releases_;
+    plays_mixed_ += PlayMixed(record.lane, record.play);
+  }
   if (last) {
     Observe(record, CellAt(record.lane, *block));
   } else {
@@ -156,8 +166,11 @@ void StepIngest::Add(const StepTally& tally) {
     for (const PlayTally& play : lane.plays) {
       tally_calls_ += play.calls_total;
       // Remaining calls are either unsent or lie beyond the step.
-      tally_calls_elsewhere_ += std::int64_t{play.calls_before} + play.calls_skipped;
-      tally_calls_elsewhere_ += play.calls_remaining;
+      const std::int64_t elsewhere =
+          std::int64_t{play.calls_before} + play.calls_skipped + play.calls_remaining;
+      tally_calls_elsewhere_ += elsewhere;
+      tally_plays_mixed_ += static_cast<std::uint32_t>(play.calls_total - elsewhere) *
+                            PlayMixed(lane.lane, play.play);
       if (play.failed) kept.plays.push_back(play);
     }
   }
@@ -275,6 +288,8 @@ void StepIngest::AddIdentities(StepEvidence* evidence) const {
   const std::array<std::int64_t, kLaneStates>& states = evidence->lane_state_ns;
   add("calls of plays = before + skipped + released + unsent + beyond", tally_calls_,
       tally_calls_elsewhere_ + first_releases_);
+  add("calls of plays, each in its own: checksums of tallies and records", tally_plays_mixed_,
+      plays_mixed_);
   add("planned lane-time = sum of lane states (ns)", evidence->planned_lane_ns,
       std::accumulate(states.begin(), states.end(), std::int64_t{0}));
 }

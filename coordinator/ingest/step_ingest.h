@@ -94,6 +94,10 @@ class StepIngest {
   std::vector<LaneTally> lane_tallies_;     // Of their plays only the failed ones.
   std::int64_t tally_calls_ = 0;            // Of all plays.
   std::int64_t tally_calls_elsewhere_ = 0;  // Of them not released in the measured time.
+  // Sums over the calls first released in the measured time of what their play mixes to, by records
+  // and by tallies: they differ when a call is another play's.
+  std::uint32_t plays_mixed_ = 0;
+  std::uint32_t tally_plays_mixed_ = 0;
   std::uint64_t tally_attempts_ = 0;
   OutcomeCounts tally_outcomes_{};
 };

@@ -89,8 +89,7 @@ class Transition {
   }
 
   void On(const event::StepJudged& e) {
-    if (s_.phase != RunPhase::kStep || !s_.judged_pending) return;
-    s_.judged_pending = false;
+    if (s_.phase != RunPhase::kStep || !s_.judging) return;
     s_.history.push_back({.sessions = s_.step.sessions,
                           .verdict = e.verdict,
                           .requests_in_flight = e.requests_in_flight});
@@ -234,14 +233,15 @@ class Transition {
   void PrepareStep() {
     s_.phase = RunPhase::kPrepareStep;
     s_.step.step = s_.steps_made++;
+    s_.judging = false;
     WaitForAll();
     Do(action::PrepareStep{s_.step, s_.step_note});
     Do(action::SetDeadline{s_.step.prime_limit + kSlack});
   }
 
   void Judge() {
-    if (s_.judged_pending) return;
-    s_.judged_pending = true;
+    if (s_.judging) return;
+    s_.judging = true;
     Do(action::ClearDeadline{});
     Do(action::JudgeStep{});
   }
@@ -306,13 +306,12 @@ class Transition {
     if (stopping && (kind == StopKind::kDrain || s_.aborting)) return;
     const bool any_agent = s_.phase != RunPhase::kPreflight && s_.phase != RunPhase::kGather;
     // A step that was judged, or waits for its verdict, is whole.
-    if (s_.phase == RunPhase::kStep && !s_.judged_pending) Do(action::BreakOffStep{});
+    if (s_.phase == RunPhase::kStep && !s_.judging) Do(action::BreakOffStep{});
     if (!stopping) {
       WaitForAll();
       for (const std::uint32_t slot : s_.lost) s_.waiting_for.erase(slot);
     }
     s_.phase = RunPhase::kStop;
-    s_.judged_pending = false;
     s_.aborting = kind == StopKind::kAbort;
     if (!any_agent) s_.waiting_for.clear();
     if (s_.waiting_for.empty()) return FinishWhenStopped();

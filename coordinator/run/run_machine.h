@@ -158,7 +158,7 @@ struct MachineState {
   std::uint32_t prepare_losses = 0;
   std::vector<std::string> names;  // Of the agents, by slot; empty until the fleet is complete.
   bool fleet_complete = false;     // Every slot was taken, perhaps before it was wanted.
-  bool judged_pending = false;     // JudgeStep is out.
+  bool judging = false;            // JudgeStep of `step` is out, answered or not.
   SweepHistory history;            // Input of the sweep's policy.
   ExitCode end_code = ExitCode::kHeld;  // Of kStop: what the run will end with.
   std::string end_reason;

@@ -56,7 +56,8 @@ void ExpectSound(const RunResult& result) {
   ExpectIdentities(result);
   for (const RunStep& step : result.steps) {
     const StepVerdict& verdict = step.summary.verdict;
-    EXPECT_FALSE(verdict.is_void) << "a fault of the deployment is no fault of the rig's";
+    EXPECT_FALSE(verdict.is_void) << "a fault of the deployment is no fault of the rig's: "
+                                  << fmt::format("{}", fmt::join(verdict.reasons, "; "));
     EXPECT_EQ(step.summary.errors.client_errors, 0u);
     if (verdict.sent_share >= 0.95) continue;
     EXPECT_EQ(Part(step, Metric::kTtft).verdict, Verdict::kNoData);

@@ -40,7 +40,7 @@ TEST(FleetSim, AHealthyEngineHoldsEveryStep) {
   FleetSim sim(SmallRun());
   const RunResult result = sim.Run();
   EXPECT_EQ(result.code, ExitCode::kHeld) << Explain(sim, result);
-  EXPECT_EQ(result.steps.size(), 3u);
+  EXPECT_EQ(result.steps.size(), 3u) << Explain(sim, result);
   ExpectIdentities(result);
 }
 

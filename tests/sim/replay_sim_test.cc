@@ -206,7 +206,7 @@ TEST(ReplaySim, FaultsUnderEveryFailurePolicyConserve) {
     const Outcome outcomes[] = {Outcome::kRefused, Outcome::kHttpError, Outcome::kTruncated,
                                 Outcome::kContextOverflow};
     options.target.fault = [&](MonoTime) -> std::optional<EngineTransportOptions::Fault> {
-      if (!rng.Chance(0.08)) return std::nullopt;
+      if (!rng.Chance(0.2)) return std::nullopt;
       return EngineTransportOptions::Fault{.outcome = outcomes[rng.Below(4)], .retry_after = 4s};
     };
     FleetSim sim(options);

@@ -160,7 +160,7 @@ TEST_F(ApiServerTest, AReaderThatDoesNotReadHoldsNobodyUp) {
     runs_.BeginRun("r1");
     // So large that the socket's buffers do not take one event.
     RunInfo run = testing::ARun("r1", 1'800'000'000);
-    run.scenario_text.append(std::size_t{3} << 20, '#');
+    run.message.append(std::size_t{3} << 20, '#');
     ASSERT_TRUE(runs_.repo.PutRun(run).ok());
   });
   RawClient deaf(http_port());
@@ -169,7 +169,7 @@ TEST_F(ApiServerTest, AReaderThatDoesNotReadHoldsNobodyUp) {
   for (std::size_t step = 0; step < 3; ++step) {
     Do([&] {
       runs_.AddStep("r1", step);
-      for (int i = 0; i < 500; ++i) api_->Look();
+      for (int i = 0; i < 40; ++i) api_->Look();
     });
     EXPECT_EQ(Get("/healthz").status, 200);
   }
@@ -186,7 +186,7 @@ TEST_F(ApiServerTest, AReaderThatDoesNotReadHoldsNobodyUp) {
     lives += answer.body.compare(at + 7, 4, "live") == 0 ? 1 : 0;
   }
   EXPECT_EQ(steps, 3u);
-  EXPECT_LT(lives, 1500u);
+  EXPECT_LT(lives, 60u);
 }
 
 TEST(ApiListenTest, PlainTextStaysOnLoopback) {

@@ -73,7 +73,7 @@ TEST(CheckText, SaysWhatToDoWhereAStepCannotCarryItsPercentile) {
   const std::string text = Checked(yaml, Small());
   EXPECT_THAT(text, ::testing::HasSubstr("368 calls that TTFT P99 needs"));
   EXPECT_THAT(text, ::testing::HasSubstr("sweep.measure"));
-  EXPECT_THAT(text, ::testing::HasSubstr("start with three or more"));
+  EXPECT_THAT(text, ::testing::HasSubstr("with fewer than three, intervals rest on runs"));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "agent/replay/back_off.h"
 #include "common/base/check.h"
 #include "common/base/rng.h"
+#include "common/plan/output_length.h"
 
 namespace plimsoll {
 
@@ -140,9 +141,10 @@ void Lane::Fire(ActiveCall& call) {
   const StreamIds ids = IdsOf(keys, recorded.stream);
   CallRequest request;
   request.prompt = &call.prompt;
-  request.max_tokens =
-      std::min(context_.plan.target.max_tokens,
-               std::max(1u, recorded.tokens_out / std::max(1u, context_.plan.output_divisor)));
+  const OutputAsk ask = AskFor(context_.plan, recorded.tokens_out);
+  request.max_tokens = ask.max_tokens;
+  request.min_tokens = ask.min_tokens;
+  request.ignore_eos = ask.ignore_eos;
   request.play_id = ids.own;
   request.parent_play_id = ids.parent;
   request.call_key = MixKey(keys.play, call.call, call.attempt);
@@ -299,9 +301,12 @@ void Lane::Record(const ActiveCall& call, const CallResult& result, bool last_at
   r.tokens_first_chunk = result.tokens_first_chunk;
   r.chunks = result.chunks;
   r.tokens_planned = call.prompt.tokens;
+  r.messages = static_cast<std::uint32_t>(call.prompt.messages.size());
+  r.tokens_asked = AskFor(context_.plan, session.calls[call.call].tokens_out).asked;
   r.http_status = result.http_status;
   r.outcome = result.outcome;
   r.resends = result.resends;
+  r.answer = result.answer;
   r.flags = static_cast<std::uint8_t>(result.flags | (last_attempt ? kLastAttempt : 0));
   context_.sink.Add(r);
 }

@@ -34,6 +34,9 @@ bool SaysContextOverflow(const ChatChunk& chunk, std::string_view raw) {
   });
 }
 
+// Fewer may be markers of an empty thought, which some templates add.
+constexpr std::uint32_t kHiddenReasoningMin = 16;
+
 void TakeCount(std::uint32_t from, std::uint32_t* to) {
   if (from != kAbsentTokens) *to = from;
 }
@@ -50,6 +53,8 @@ void AnswerReader::Begin(BodyKind kind) {
   tokens_first_chunk_ = kAbsentTokens;
   usage_ = ChatUsage{};
   finish_ = FinishReason::kNone;
+  tool_calls_.Begin();
+  answers_ = reasons_ = false;
   tool_call_ = done_ = failed_ = context_overflow_ = false;
   error_.clear();
 }
@@ -122,6 +127,9 @@ void AnswerReader::TakePayload(std::string_view payload) {
     TakeCount(chunk_.usage.reasoning, &usage_.reasoning);
   }
   tool_call_ = tool_call_ || chunk_.tool_call;
+  for (const ToolCallPiece& piece : chunk_.tool_calls) tool_calls_.Add(piece);
+  answers_ = answers_ || chunk_.answers;
+  reasons_ = reasons_ || chunk_.reasons;
   if (chunk_.has_token && finish_ == FinishReason::kNone) {
     if (chunks_ == 0) {
       first_token_ = now_;
@@ -140,6 +148,25 @@ void AnswerReader::Fail(std::string_view what, std::string_view detail) {
   if (!detail.empty()) error_.append(": ").append(Line(detail));
 }
 
+std::uint8_t AnswerReader::AnswerFlags() const {
+  std::uint8_t flags = 0;
+  // A server that announces tool calls and sends none has lost them.
+  if (tool_call_ || finish_ == FinishReason::kToolCalls) {
+    const bool cut = finish_ == FinishReason::kLength && !tool_calls_.broken();
+    if (tool_calls_.valid()) {
+      flags |= kToolCallsValid;
+    } else if (!cut && terminated()) {
+      flags |= kToolCallsInvalid;
+    }
+  }
+  if (reasons_ && !answers_) flags |= kReasoningOnly;
+  const std::uint32_t reasoning = usage_.reasoning;
+  if (!reasons_ && reasoning != kAbsentTokens && reasoning >= kHiddenReasoningMin) {
+    flags |= kHiddenReasoning;
+  }
+  return flags;
+}
+
 void AnswerReader::Fill(CallResult* result) const {
   result->first_chunk = first_chunk_;
   result->first_token = first_token_;
@@ -151,6 +178,7 @@ void AnswerReader::Fill(CallResult* result) const {
   result->tokens_first_chunk = tokens_first_chunk_;
   if (finish_ == FinishReason::kLength) result->flags |= kCapReached;
   if (tool_call_) result->flags |= kToolCallPresent;
+  result->answer = AnswerFlags();
 }
 
 std::string AnswerReader::Reason() const {

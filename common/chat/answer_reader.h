@@ -8,6 +8,7 @@
 
 #include "common/base/time.h"
 #include "common/chat/call_transport.h"
+#include "common/chat/tool_call_check.h"
 #include "common/sse/chat_chunk.h"
 #include "common/sse/sse_parser.h"
 
@@ -49,6 +50,7 @@ class AnswerReader final : private SseParser::Sink {
  private:
   void OnEvent(const SseEvent& event) override;
   void TakePayload(std::string_view payload);
+  std::uint8_t AnswerFlags() const;
   void Fail(std::string_view what, std::string_view detail);
 
   BodyKind kind_ = BodyKind::kNone;
@@ -67,6 +69,9 @@ class AnswerReader final : private SseParser::Sink {
   ChatUsage usage_;
   FinishReason finish_ = FinishReason::kNone;
   bool tool_call_ = false;
+  ToolCallCheck tool_calls_;
+  bool answers_ = false;  // Content, a refusal or a tool call came, as against reasoning alone.
+  bool reasons_ = false;
   bool done_ = false;
   bool failed_ = false;
   std::string error_;

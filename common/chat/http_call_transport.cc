@@ -31,6 +31,16 @@ Duration Units(std::string_view text, Duration unit) {
   return unit * static_cast<Duration::rep>(std::min(count, most));
 }
 
+// A server may quote the token that it refuses; what it says is stored and shown.
+std::string WithoutSecret(std::string text, std::string_view secret) {
+  if (secret.empty()) return text;
+  for (std::size_t at = 0; (at = text.find(secret, at)) != std::string::npos;) {
+    text.replace(at, secret.size(), "[token]");
+    at += std::string_view("[token]").size();
+  }
+  return text;
+}
+
 bool StartsWithNoCase(std::string_view text, std::string_view prefix) {
   return text.size() >= prefix.size() &&
          std::equal(prefix.begin(), prefix.end(), text.begin(), [](char p, char t) {
@@ -73,8 +83,10 @@ class HttpCallTransport::Impl {
     ChatBodyOptions body;
     body.model = target.model;
     body.max_tokens = std::max(1u, std::min(call.max_tokens, target.max_tokens));
-    body.exact_length = target.min_tokens_accepted;
-    body.extra_fields = options.extra_fields;
+    body.min_tokens = call.min_tokens;
+    body.ignore_eos = call.ignore_eos;
+    body.tools = target.tools;
+    body.extra_fields = target.extra_body;
     request.body = std::make_unique<ChatBody>(*call.prompt, body);
     request.ca_file = target.ca_file;
     request.connect_timeout = target.connect_timeout;
@@ -144,6 +156,7 @@ class HttpCallTransport::HttpCall final : public CallTransport::Call, private Tr
     if (!Succeeded()) {
       reader_->Begin(BodyKind::kError);
     } else if (content_type_.empty() || StartsWithNoCase(content_type_, "text/event-stream")) {
+      result_.streamed = true;
       reader_->Begin(BodyKind::kEvents);
     } else if (StartsWithNoCase(content_type_, "application/json")) {
       reader_->Begin(BodyKind::kJson);
@@ -231,7 +244,7 @@ class HttpCallTransport::HttpCall final : public CallTransport::Call, private Tr
     ended_ = true;
     result_.outcome = outcome;
     result_.end = at;
-    result_.message = std::move(message);
+    result_.message = WithoutSecret(std::move(message), shared_.options.bearer_token);
     reader_->Fill(&result_);
     Release();
     const CallResult result = std::move(result_);

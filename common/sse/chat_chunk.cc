@@ -71,18 +71,33 @@ bool NoteText(od::value value, bool* non_empty) {
   }
 }
 
-bool TakeFunction(od::value value, ChatChunk* chunk) {
+// A string into *text; *non_empty as in NoteText.
+bool TakeText(od::value value, std::string_view* text, bool* non_empty) {
+  if (TypeOf(value) != od::json_type::string) return NoteText(value, non_empty);
+  if (value.get_string().get(*text) != SUCCESS) return false;
+  *non_empty = *non_empty || !text->empty();
+  return true;
+}
+
+bool TakeFunction(od::value value, ToolCallPiece* piece, ChatChunk* chunk) {
   od::object object;
   if (TypeOf(value) != od::json_type::object) return true;
   if (value.get_object().get(object) != SUCCESS) return false;
   chunk->tool_call = true;
   return ForFields(object, [&](std::string_view key, od::value field) {
-    if (key == "name" || key == "arguments") return NoteText(field, &chunk->has_token);
-    return true;
+    if (key == "name") return TakeText(field, &piece->name, &chunk->has_token);
+    if (key != "arguments") return true;
+    if (TypeOf(field) != od::json_type::object) {
+      return TakeText(field, &piece->arguments, &chunk->has_token);
+    }
+    od::object arguments;  // Given outright, as some servers do in whole answers.
+    chunk->has_token = true;
+    return field.get_object().get(arguments) == SUCCESS &&
+           arguments.raw_json().get(piece->arguments) == SUCCESS;
   });
 }
 
-bool TakeToolCalls(od::value value, ChatChunk* chunk) {
+bool TakeToolCalls(od::value value, std::uint32_t choice, ChatChunk* chunk) {
   od::array calls;
   if (TypeOf(value) != od::json_type::array) return true;
   if (value.get_array().get(calls) != SUCCESS) return false;
@@ -91,22 +106,35 @@ bool TakeToolCalls(od::value value, ChatChunk* chunk) {
     if (TypeOf(call) != od::json_type::object) return true;
     if (call.get_object().get(object) != SUCCESS) return false;
     chunk->tool_call = true;
-    return ForFields(object, [&](std::string_view key, od::value field) {
-      return key != "function" || TakeFunction(field, chunk);
+    ToolCallPiece piece{.choice = choice};
+    const bool whole = ForFields(object, [&](std::string_view key, od::value field) {
+      if (key == "index" && TypeOf(field) == od::json_type::number) piece.index = Count(field);
+      if (key == "id") return NoteText(field, &piece.has_id);
+      return key != "function" || TakeFunction(field, &piece, chunk);
     });
+    chunk->tool_calls.push_back(piece);
+    return whole;
   });
 }
 
-bool TakeDelta(od::value value, ChatChunk* chunk, bool* role) {
+// The API's older form: one call, without a list.
+bool TakeOldCall(od::value value, std::uint32_t choice, ChatChunk* chunk) {
+  if (TypeOf(value) != od::json_type::object) return true;
+  ToolCallPiece piece{.choice = choice, .index = 0};
+  const bool whole = TakeFunction(value, &piece, chunk);
+  chunk->tool_calls.push_back(piece);
+  return whole;
+}
+
+bool TakeDelta(od::value value, std::uint32_t choice, ChatChunk* chunk, bool* role) {
   od::object object;
   if (TypeOf(value) != od::json_type::object) return true;
   if (value.get_object().get(object) != SUCCESS) return false;
   return ForFields(object, [&](std::string_view key, od::value field) {
-    if (key == "content" || key == "reasoning" || key == "reasoning_content" || key == "refusal") {
-      return NoteText(field, &chunk->has_token);
-    }
-    if (key == "tool_calls") return TakeToolCalls(field, chunk);
-    if (key == "function_call") return TakeFunction(field, chunk);
+    if (key == "content" || key == "refusal") return NoteText(field, &chunk->answers);
+    if (key == "reasoning" || key == "reasoning_content") return NoteText(field, &chunk->reasons);
+    if (key == "tool_calls") return TakeToolCalls(field, choice, chunk);
+    if (key == "function_call") return TakeOldCall(field, choice, chunk);
     if (key == "role") *role = true;
     return true;
   });
@@ -123,13 +151,16 @@ bool TakeChoices(od::value value, ChatChunk* chunk, bool* role) {
   od::array choices;
   if (TypeOf(value) != od::json_type::array) return true;
   if (value.get_array().get(choices) != SUCCESS) return false;
+  std::uint32_t position = 0;
   return ForElements(choices, [&](od::value choice) {
     od::object object;
     if (TypeOf(choice) != od::json_type::object) return true;
     if (choice.get_object().get(object) != SUCCESS) return false;
+    std::uint32_t index = position++;
     return ForFields(object, [&](std::string_view key, od::value field) {
-      if (key == "delta" || key == "message") return TakeDelta(field, chunk, role);
-      if (key == "text") return NoteText(field, &chunk->has_token);
+      if (key == "index" && TypeOf(field) == od::json_type::number) index = Count(field);
+      if (key == "delta" || key == "message") return TakeDelta(field, index, chunk, role);
+      if (key == "text") return NoteText(field, &chunk->answers);
       if (key == "finish_reason" && TypeOf(field) == od::json_type::string) {
         std::string_view reason;
         if (field.get_string().get(reason) != SUCCESS) return false;
@@ -202,6 +233,8 @@ bool TakeError(od::value value, ChatChunk* chunk, bool* is_error) {
 void Clear(ChatChunk* chunk) {
   chunk->kind = ChatChunk::Kind::kMalformed;
   chunk->has_token = chunk->role_only = chunk->tool_call = chunk->has_usage = false;
+  chunk->answers = chunk->reasons = false;
+  chunk->tool_calls.clear();
   chunk->finish = FinishReason::kNone;
   chunk->usage = ChatUsage{};
   chunk->error_message.clear();
@@ -228,6 +261,9 @@ bool TakeDocument(od::document& document, ChatChunk* chunk) {
   });
   const char* rest = nullptr;  // What follows the object is an error.
   if (!whole || document.current_location().get(rest) != simdjson::OUT_OF_BOUNDS) return false;
+  // What NoteText noted for a tool call is the token of one.
+  chunk->answers = chunk->answers || chunk->has_token;
+  chunk->has_token = chunk->answers || chunk->reasons;
   chunk->kind = is_error ? ChatChunk::Kind::kError : ChatChunk::Kind::kChunk;
   chunk->role_only = role && !chunk->has_token && !chunk->tool_call && !chunk->has_usage &&
                      chunk->finish == FinishReason::kNone;
@@ -258,6 +294,10 @@ void ChatChunkParser::Parse(std::string_view payload, ChatChunk* chunk) {
     return;
   }
   if (payload.empty()) return;
+  // Not at the end: the chunk's tool calls point into it until now.
+  if (impl_->buffer.size() > kBufferKept && payload.size() < kBufferKept / 2) {
+    impl_ = std::make_unique<Impl>();
+  }
   std::vector<char>& buffer = impl_->buffer;
   if (buffer.size() < payload.size() + simdjson::SIMDJSON_PADDING) {
     buffer.resize(std::max(2 * buffer.size(), payload.size() + simdjson::SIMDJSON_PADDING));
@@ -269,10 +309,6 @@ void ChatChunkParser::Parse(std::string_view payload, ChatChunk* chunk) {
           SUCCESS ||
       !TakeDocument(document, chunk)) {
     Clear(chunk);
-  }
-  if (buffer.size() > kBufferKept) {
-    document = od::document();
-    impl_ = std::make_unique<Impl>();
   }
 }
 

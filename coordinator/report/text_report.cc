@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -62,7 +63,8 @@ std::string BarSentence(const Bar& bar) {
         text += fmt::format("interactivity P{:g} >= {:g} tok/s", limit.quantile * 100, limit.value);
         break;
       case Metric::kErrors:
-        text += fmt::format("errors <= {:g}%", limit.value * 100);
+      case Metric::kToolCalls:
+        text += fmt::format("{} <= {:g}%", Name(limit.metric), limit.value * 100);
         break;
     }
   }
@@ -131,9 +133,66 @@ std::string OutcomeSentence(const ErrorSummary& errors) {
 }
 
 std::string TokenSentence(const StepSummary& s) {
-  std::string text = fmt::format("{} tokens in, {} of them cached, {} out", s.tokens_in,
-                                 s.tokens_cached, s.tokens_out);
+  const FidelitySummary& f = s.fidelity;
+  const std::string cached = f.cached_n > 0 ? fmt::format("{} of them cached", s.tokens_cached)
+                                            : "cached ones not reported";
+  std::string text = fmt::format("{} tokens in, {}, {} out", s.tokens_in, cached, s.tokens_out);
+  if (f.cached_n > 0 && f.cached_n < f.prompt_n) {
+    text += fmt::format("; {} calls without cached tokens reported", f.prompt_n - f.cached_n);
+  }
   if (s.usage_missing > 0) text += fmt::format("; {} ok calls without usage", s.usage_missing);
+  return text;
+}
+
+std::string Percent2(const std::optional<double>& share) {
+  return share ? fmt::format("{:.2g}%", *share * 100) : kAbsent;
+}
+
+std::string OutputSentence(const FidelitySummary& f) {
+  if (!f.output_ratio) return "output: no length was asked for, or none was reported";
+  return fmt::format(
+      "output: {:.1f}% of the tokens asked for came, of the median call {:.1f}% "
+      "(n {})",
+      *f.output_ratio * 100, f.output_ratio_p50.value_or(0) * 100, f.output_n);
+}
+
+std::string PromptSentence(const FidelitySummary& f) {
+  if (!f.drift_p50) return "prompt lengths: usage reports none";
+  std::string text = fmt::format(
+      "prompt lengths: off the plan by {} in the median call, {} in the "
+      "worst (n {})",
+      Percent2(f.drift_p50), Percent2(f.drift_max), f.prompt_n);
+  if (f.drift_over == 0) return text;
+  const double total = f.drift_total.value_or(0);
+  return fmt::format(
+      "warning: {}; {} calls over {:g}%, all tokens {:.2g}% {} than planned: the "
+      "load was not the recorded one",
+      text, f.drift_over, kDriftShareMax * 100, std::abs(total) * 100,
+      total < 0 ? "fewer" : "more");
+}
+
+std::string ToolSentence(const FidelitySummary& f) {
+  std::string text = fmt::format("tool calls in {} answers: {} well formed, {} malformed",
+                                 f.tool_present, f.tool_valid, f.tool_invalid);
+  const std::uint64_t judged = f.tool_valid + f.tool_invalid;
+  if (judged < f.tool_present) {
+    text += fmt::format(", {} cut by their cap", f.tool_present - judged);
+  }
+  return text;
+}
+
+std::string FidelityItems(const FidelitySummary& f) {
+  std::string text = Item(OutputSentence(f)) + Item(PromptSentence(f));
+  if (f.tool_present > 0) text += Item(ToolSentence(f));
+  if (f.reasoning_only > 0) {
+    text += Item(fmt::format("{} answers were reasoning and nothing else", f.reasoning_only));
+  }
+  if (f.hidden_reasoning > 0) {
+    text +=
+        Item(fmt::format("warning: usage of {} answers counts reasoning that was not streamed: "
+                         "their TTFT includes it",
+                         f.hidden_reasoning));
+  }
   return text;
 }
 
@@ -176,6 +235,7 @@ std::string StepDetails(const ReportedStep& step) {
   text += Item(TtftSentence(s.ttft));
   text += Item(OutcomeSentence(s.errors));
   text += Item(TokenSentence(s));
+  text += FidelityItems(s.fidelity);
   for (const AgentEvidence& agent : s.agents) text += Item(AgentSentence(agent));
   text += Item(IdentitySentence(s.identities));
   for (const std::string& note : step.notes) text += Item(note);
@@ -201,6 +261,14 @@ std::string TextReport(const ReportModel& model) {
   std::string text = Heading(model);
   if (!model.steps.empty()) text += '\n' + StepTable(model);
   for (const ReportedStep& step : model.steps) text += StepDetails(step);
+  if (model.preflight) {
+    text += "\npreflight\n";
+    for (const Finding& finding : model.preflight->findings) {
+      const std::string level =
+          finding.level == FindingLevel::kOk ? "" : fmt::format("{}: ", Name(finding.level));
+      text += Item(level + finding.text);
+    }
+  }
   if (!model.notes.empty() || !model.files_written.empty()) text += '\n';
   for (const std::string& note : model.notes) text += Line("note", note);
   for (const std::string& file : model.files_written) text += Line("written", file);

@@ -14,6 +14,7 @@
 #include "coordinator/ingest/step_ingest.h"
 #include "coordinator/judge/bar.h"
 #include "coordinator/run/agent_spawner.h"
+#include "coordinator/run/preflight_rules.h"
 #include "coordinator/run/run_journal.h"
 #include "coordinator/run/run_machine.h"
 
@@ -46,8 +47,8 @@ struct RunDeps {
   AgentLinks& links;
   RunJournal& journal;
   AgentSpawner* spawner = nullptr;  // Null: agents dial in.
-  // Makes the one call; answers once, later.
-  std::function<void(std::function<void(Status)>)> preflight;
+  // Makes preflight's calls; answers once, later.
+  std::function<void(std::function<void(PreflightReport)>)> preflight;
   std::function<void(const std::string&)> say;      // A line for people, as it happens.
   std::function<void(const RunStep&)> step_judged;  // As it happens.
   std::function<void(RunResult)> finished;          // Once; nothing is called after it.
@@ -106,12 +107,13 @@ class RunDriver final : public FleetEvents {
   std::vector<AgentEvidence> AgentsOfStep() const;
   std::vector<LaneSpec> LanesOf(std::uint32_t sessions) const;
 
-  RunSpec spec_;
+  RunSpec spec_;  // The plan's switches as preflight found them.
   RunDeps deps_;
   RunMachine machine_;
   Fleet fleet_;
   std::vector<SlotState> slots_;
   std::vector<Duration> recorded_cycle_;  // By tier.
+  TemplateFit fit_;                       // As preflight found it.
   std::unique_ptr<StepIngest> ingest_;
   std::vector<LaneSpec> lanes_;      // Of the current step.
   std::uint64_t records_acked_ = 0;  // Of the whole run.

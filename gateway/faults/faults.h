@@ -16,6 +16,7 @@ enum class FaultKind : std::uint8_t {
   kTruncate,       // The connection ends without finish reason or [DONE].
   kCrash,          // The process exits abruptly.
   kHtml,           // Everything is answered with a web page and 200.
+  kBadToolCalls,   // A tool call's arguments break off; answers without one are spared.
 };
 
 struct FaultRule {

@@ -60,10 +60,21 @@ void ChatStream::SendDue() {
   ArmNext();
 }
 
+bool ChatStream::ClosesToolCall() const {
+  const bool bad = options_.fault && options_.fault->kind == FaultKind::kBadToolCalls;
+  return !bad && !options_.tool_call_cut;
+}
+
+std::string_view ChatStream::Reason() const {
+  if (options_.tool_call && !options_.tool_call_cut) return "tool_calls";
+  return options_.length_limited ? "length" : "stop";
+}
+
 // False: the fault's token has come.
 bool ChatStream::SendUpTo(std::uint32_t tokens) {
+  const bool ends_badly = options_.fault && options_.fault->kind != FaultKind::kBadToolCalls;
   const std::uint32_t fault_at =
-      options_.fault ? std::min(options_.fault->after_tokens, options_.output_tokens) : UINT32_MAX;
+      ends_badly ? std::min(options_.fault->after_tokens, options_.output_tokens) : UINT32_MAX;
   const std::uint32_t until = std::min(tokens, fault_at);
   const std::uint32_t news = until > sent_ ? until - sent_ : 0;
   if (news > 0) {
@@ -74,7 +85,12 @@ bool ChatStream::SendUpTo(std::uint32_t tokens) {
     last_token_ = now;
   }
   for (; sent_ < until; ++sent_) {
-    if (options_.stream) responder_.Write(TokenEvent(options_.head, sent_, scheduler_.Now()));
+    if (!options_.stream) continue;
+    const MonoTime now = scheduler_.Now();
+    responder_.Write(
+        options_.tool_call
+            ? ToolCallEvent(options_.head, sent_, options_.output_tokens, ClosesToolCall(), now)
+            : TokenEvent(options_.head, sent_, now));
   }
   return tokens < fault_at;
 }
@@ -111,10 +127,12 @@ void ChatStream::Leave() {
 
 void ChatStream::Complete() {
   const AnswerUsage usage{options_.prompt_tokens, options_.output_tokens, cached_tokens_};
-  const std::string_view reason = options_.length_limited ? "length" : "stop";
+  const std::string_view reason = Reason();
   if (!options_.stream) {
     responder_.Send(200, {{"Content-Type", "application/json"}},
-                    WholeAnswer(options_.head, usage, reason));
+                    options_.tool_call
+                        ? WholeToolCall(options_.head, usage, ClosesToolCall(), reason)
+                        : WholeAnswer(options_.head, usage, reason));
     return;
   }
   responder_.Write(FinishEvent(options_.head, reason));

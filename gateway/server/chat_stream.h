@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string_view>
 
 #include "common/base/scheduler.h"
 #include "common/http/server/http_server.h"
@@ -21,7 +22,9 @@ struct ChatStreamOptions {
   bool length_limited = false;  // finish_reason "length" instead of "stop".
   std::uint32_t prompt_tokens = 0;
   std::uint32_t output_tokens = 1;
-  std::optional<FaultRule> fault;  // kErrorAfter200 or kTruncate.
+  bool tool_call = false;          // The answer calls the tool that was offered.
+  bool tool_call_cut = false;      // The cap ends it in the middle.
+  std::optional<FaultRule> fault;  // kErrorAfter200, kTruncate or kBadToolCalls.
 };
 
 class ChatStream final : public EngineObserver {
@@ -41,6 +44,8 @@ class ChatStream final : public EngineObserver {
   void OnFinished(MonoTime at) override;
 
  private:
+  bool ClosesToolCall() const;
+  std::string_view Reason() const;
   void SendDue();
   bool SendUpTo(std::uint32_t tokens);
   void ArmNext();

@@ -139,11 +139,9 @@ void ReadNoise(Reader& r, const YAML::Node& node, const std::string& path, Noise
 }
 
 constexpr std::pair<std::string_view, FaultKind> kKinds[] = {
-    {"refuse", FaultKind::kRefuse},
-    {"error_after_200", FaultKind::kErrorAfter200},
-    {"truncate", FaultKind::kTruncate},
-    {"crash", FaultKind::kCrash},
-    {"html", FaultKind::kHtml}};
+    {"refuse", FaultKind::kRefuse},     {"error_after_200", FaultKind::kErrorAfter200},
+    {"truncate", FaultKind::kTruncate}, {"crash", FaultKind::kCrash},
+    {"html", FaultKind::kHtml},         {"bad_tool_calls", FaultKind::kBadToolCalls}};
 
 void ReadFault(Reader& r, const YAML::Node& node, const std::string& path, FaultRule* rule) {
   std::string kind;
@@ -166,8 +164,8 @@ void ReadFault(Reader& r, const YAML::Node& node, const std::string& path, Fault
   }
   if (!known) {
     r.Problem(node, path + ".kind",
-              fmt::format("'{}' is not a fault; expected refuse, error_after_200, truncate, crash "
-                          "or html",
+              fmt::format("'{}' is not a fault; expected refuse, error_after_200, truncate, crash, "
+                          "html or bad_tool_calls",
                           kind));
   }
   if (from != "start" && from != "first_request") {
@@ -186,6 +184,28 @@ void ReadFaults(Reader& r, const YAML::Node& node, const std::string& path, Gate
   }
 }
 
+void ReadSwitches(Reader& r, const YAML::Node& node, const std::string& path,
+                  OutputSwitches* switches) {
+  const std::string word = node.IsScalar() ? node.Scalar() : "";
+  if (word == "honour") {
+    *switches = OutputSwitches::kHonour;
+  } else if (word == "ignore") {
+    *switches = OutputSwitches::kIgnore;
+  } else if (word == "reject") {
+    *switches = OutputSwitches::kReject;
+  } else {
+    r.Problem(node, path, "expected honour, ignore or reject");
+  }
+}
+
+void ReadTemplate(Reader& r, const YAML::Node& node, const std::string& path,
+                  GatewayConfig* config) {
+  r.Mapping(node, path,
+            {{"request_tokens", r.To(&config->template_request_tokens, 0, 1e6)},
+             {"message_tokens", r.To(&config->template_message_tokens, 0, 1e6)},
+             {"tokens_per_word", r.To(&config->tokens_per_word, 0.01, 100)}});
+}
+
 void ReadAll(Reader& r, const YAML::Node& root, GatewayConfig* config) {
   bool html = false;
   const auto listen = [&](const YAML::Node& node, const std::string& path) {
@@ -198,6 +218,11 @@ void ReadAll(Reader& r, const YAML::Node& root, GatewayConfig* config) {
        {"model", r.To(&config->model)},
        {"context_limit", r.To(&config->context_limit, 1, 1e8)},
        {"output_natural", r.To(&config->output_natural, 1, 1e7)},
+       {"stop_probability", r.To(&config->stop_probability, 0, 0.999)},
+       {"output_switches",
+        [&](const auto& n, const auto& p) { ReadSwitches(r, n, p, &config->output_switches); }},
+       {"tool_call_probability", r.To(&config->tool_call_probability, 0, 1)},
+       {"template", [&](const auto& n, const auto& p) { ReadTemplate(r, n, p, config); }},
        {"seed", r.To(&config->seed, 0, 9e15)},
        {"engine", [&](const auto& n, const auto& p) { ReadEngine(r, n, p, &config->engine); }},
        {"noise", [&](const auto& n, const auto& p) { ReadNoise(r, n, p, &config->engine.noise); }},

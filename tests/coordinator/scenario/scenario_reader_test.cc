@@ -72,7 +72,7 @@ TEST(ScenarioReader, ReadsTheWholeLanguage) {
   want.bar.limits = {
       {Metric::kErrors, 0, 0.01}, {Metric::kInteractivity, 0.95, 10}, {Metric::kTtft, 0.5, 5.3}};
   want.fleet = {.local = 0, .agents = 7, .listen = "[::1]:7000", .wait = 8s};
-  want.replay = {ThinkTime::kRecorded, 9s, 4, true, {2, 2s, 4s}};
+  want.replay = {ThinkTime::kRecorded, 9s, OutputMode::kRecorded, 0, 4, true, {2, 2s, 4s}};
   want.seed = 77;
   EXPECT_TRUE(*read == want);
   EXPECT_EQ(read->bar, want.bar);

@@ -281,7 +281,7 @@ void CheckBar(const Bar& bar, const ConfigNode& document, Checker& checker) {
 void CheckTogether(const Scenario& scenario, Checker& checker) {
   const bool judged = std::any_of(scenario.bar.limits.begin(), scenario.bar.limits.end(),
                                   [](const Limit& l) { return l.metric == Metric::kToolCalls; });
-  if (judged && !scenario.target.tools && checker.Clean({"target"})) {
+  if (judged && !scenario.target.tools && checker.Clean({"target", "bar.tool_calls"})) {
     checker.Add("bar.tool_calls",
                 "can only be judged where requests offer a tool, write target: {tools: on}");
   }

@@ -1,10 +1,11 @@
 // plimsoll-agent: replays its share of a coordinator's plan against the target.
-#include <cstdio>
+#include <string>
 
 #include <CLI/CLI.hpp>
 
 #include "agent/app/agent_app.h"
 #include "common/base/version.h"
+#include "common/cli/command_line.h"
 #include "common/loop/logging.h"
 
 int main(int argc, char** argv) {
@@ -20,14 +21,13 @@ int main(int argc, char** argv) {
                  "A host it may send load to, besides loopback; repeatable; '*': any");
   app.add_option("--wait", patience_s, "Seconds to look for the coordinator (60)")
       ->check(CLI::Range(0.0, 86'400.0));
+  app.add_option("--metrics", options.metrics,
+                 "HOST:PORT of a /metrics page for Prometheus, on loopback (off)");
   app.set_version_flag("--version", std::string("plimsoll-agent ") + plimsoll::kVersion);
   app.footer("Exit codes: 0 orderly end, 4 could not take part, 5 stopped by a signal, 64 usage.");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    if (e.get_exit_code() == 0) return app.exit(e);
-    std::fprintf(stderr, "plimsoll-agent: %s (see --help)\n", e.what());
-    return 64;
+  if (const auto code =
+          plimsoll::ParseCommandLine(app, {argv + 1, argv + argc}, "plimsoll-agent")) {
+    return *code;
   }
   options.patience = plimsoll::FromSeconds(patience_s);
   return plimsoll::RunAgent(options);

@@ -2,12 +2,16 @@
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "common/base/version.h"
+#include "common/cli/command_line.h"
 #include "common/loop/logging.h"
+#include "coordinator/cli/agents_command.h"
 #include "coordinator/cli/corpus_command.h"
 #include "coordinator/cli/run_command.h"
 #include "coordinator/cli/runs_command.h"
+#include "coordinator/cli/serve_command.h"
 
 namespace {
 
@@ -16,9 +20,12 @@ constexpr char kHelp[] =
     "\n"
     "  plimsoll check SCENARIO          read a scenario, print the dry plan; sends nothing\n"
     "  plimsoll run SCENARIO            run it: preflight, sweep, verdict, capacity\n"
-    "      [--store DIR] [--json FILE] [--nonce N]\n"
+    "      [--store DIR] [--json FILE] [--nonce N] [--http HOST:PORT] [--grpc HOST:PORT]\n"
     "  plimsoll runs list               runs that the store keeps\n"
     "  plimsoll runs show ID            the report of one, and its log\n"
+    "  plimsoll runs export ID --steps|--records csv|jsonl   what it measured, for other programs\n"
+    "  plimsoll agents                  who is at the run that is going on\n"
+    "  plimsoll serve                   the results API over the store: JSON, gRPC, /metrics\n"
     "  plimsoll corpus import PATH... --out FILE    recorded sessions to a corpus file\n"
     "  plimsoll corpus show FILE [--tsv|--json]     what is in it\n"
     "  plimsoll corpus synth --out FILE             a corpus from published statistics\n"
@@ -37,15 +44,20 @@ int main(int argc, char** argv) {
   if (command == "check") return plimsoll::CheckMain(argc - 2, argv + 2);
   if (command == "run") return plimsoll::RunMain(argc - 2, argv + 2);
   if (command == "runs") return plimsoll::RunsMain(argc - 2, argv + 2);
+  if (command == "agents") return plimsoll::AgentsMain(argc - 2, argv + 2);
+  if (command == "serve") return plimsoll::ServeMain(argc - 2, argv + 2);
   if (command == "corpus") return plimsoll::CorpusMain(argc - 2, argv + 2);
   if (command == "--version") {
     std::printf("plimsoll %s\n", plimsoll::kVersion);
     return 0;
   }
   const bool asked = command == "--help" || command == "-h" || command == "help";
-  std::fputs(kHelp, asked ? stdout : stderr);
-  if (!asked && !command.empty()) {
-    std::fprintf(stderr, "\nplimsoll: unknown command '%s'\n", command.c_str());
+  if (asked || command.empty()) {
+    std::fputs(kHelp, asked ? stdout : stderr);
+    return asked ? 0 : kUsage;
   }
-  return asked ? 0 : kUsage;
+  const std::vector<std::string> known = {"check", "run", "runs", "agents", "serve", "corpus"};
+  std::fprintf(stderr, "plimsoll: %s (see plimsoll --help)\n",
+               plimsoll::UnknownCommand(command, "plimsoll", known).c_str());
+  return kUsage;
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "common/base/real_clock.h"
+#include "common/cli/command_line.h"
 #include "common/loop/event_loop.h"
 #include "common/loop/logging.h"
 #include "common/loop/signals.h"
@@ -41,12 +42,7 @@ std::optional<int> ParseFlags(int argc, char** argv, Flags* flags) {
       "Prints \"plimsoll-gateway: listening on URL\" and serves until SIGTERM or SIGINT.\n"
       "Paths: /v1/chat/completions, /v1/models, /health, /metrics.\n"
       "Exit codes: 0 stopped, 4 cannot listen, 64 usage or configuration.");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kExitUsage;
-  }
-  return std::nullopt;
+  return ParseCommandLine(app, {argv + 1, argv + argc}, "plimsoll-gateway");
 }
 
 int Fail(int code, std::string_view message) {
@@ -61,10 +57,10 @@ int Serve(const GatewayConfig& config) {
   HttpServerOptions options;
   options.host = config.host;
   options.port = config.port;
-  auto server = HttpServer::Listen(
-      loop, options, [&gateway](const HttpServerRequest& request, HttpResponder responder) {
-        gateway.OnRequest(request, std::move(responder));
-      });
+  auto server = HttpServer::Listen(loop, options,
+                                   [&gateway](HttpServerRequest request, HttpResponder responder) {
+                                     gateway.OnRequest(std::move(request), std::move(responder));
+                                   });
   if (!server.ok()) return Fail(kExitCannotRun, MessageOf(server.status()));
   const Signals signals(loop, [&loop](int, int) { loop.Stop(); });
   const bool v6 = config.host.find(':') != std::string::npos;

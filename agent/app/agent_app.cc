@@ -4,6 +4,8 @@
 #include <memory>
 #include <utility>
 
+#include "agent/app/agent_metrics.h"
+#include "agent/app/metrics_server.h"
 #include "agent/control/agent.h"
 #include "agent/control/memory_shelf.h"
 #include "agent/host/allow_list.h"
@@ -26,6 +28,7 @@ namespace {
 constexpr int kExitOk = 0;
 constexpr int kExitCouldNotRun = 4;
 constexpr int kExitStopped = 5;
+constexpr int kExitUsage = 64;
 
 // Differs between processes and restarts, never 0; it names an incarnation, so it need not be
 // secret.
@@ -64,6 +67,13 @@ class AgentApp final : public CoordinatorLinkEvents {
     agent_->Attach(*link_);
   }
 
+  // Before Run().
+  Status ServeMetrics(const std::string& listen) {
+    ASSIGN_OR_RETURN(metrics_, MetricsServer::Listen(loop_, listen, [this] { return Page(); }));
+    LogInfo("metrics on http://{}/metrics", metrics_->address());
+    return absl::OkStatus();
+  }
+
   int Run() {
     Signals signals(loop_, [this](int count, int) {
       if (count >= 3) std::_Exit(kExitStopped);
@@ -81,6 +91,13 @@ class AgentApp final : public CoordinatorLinkEvents {
     if (!finished_) return agent_->OnClosed(reason);
     if (!reason.ok()) LogError("{}", MessageOf(reason));
     loop_.Stop();
+  }
+
+  std::string Page() const {
+    const LoopLag lag = loop_.lag();
+    return MetricsPage(AgentMetrics(agent_->Now(), {.loop_lag_last_second = lag.last_second,
+                                                    .loop_lag_max = lag.max,
+                                                    .cpu_share_max = load_.cpu_share_max()}));
   }
 
   StatusOr<std::unique_ptr<CallTransport>> MakeTransport(const RunPlan& plan) {
@@ -106,6 +123,7 @@ class AgentApp final : public CoordinatorLinkEvents {
   MemoryShelf shelf_;
   std::unique_ptr<Agent> agent_;
   std::unique_ptr<GrpcCoordinatorLink> link_;  // After agent_: it reports to it, so it goes first.
+  std::unique_ptr<MetricsServer> metrics_;
   int exit_ = kExitOk;
   bool finished_ = false;  // The agent is done, and the link is ending if it had not.
   bool closed_ = false;
@@ -114,7 +132,15 @@ class AgentApp final : public CoordinatorLinkEvents {
 }  // namespace
 
 int RunAgent(const AgentOptions& options) {
-  return AgentApp(options).Run();
+  RaiseDescriptorLimit();
+  AgentApp app(options);
+  if (!options.metrics.empty()) {
+    if (const Status status = app.ServeMetrics(options.metrics); !status.ok()) {
+      LogError("{}", MessageOf(status));
+      return absl::IsInvalidArgument(status) ? kExitUsage : kExitCouldNotRun;
+    }
+  }
+  return app.Run();
 }
 
 }  // namespace plimsoll

@@ -38,6 +38,16 @@ void Agent::Attach(CoordinatorLink& link) {
   WatchCoordinator();
 }
 
+AgentNow Agent::Now() const {
+  AgentNow now{.in_run = run_ != nullptr, .slot = slot_};
+  if (link_ != nullptr) now.coordinator_silent_for = deps_.scheduler.Now() - heard_;
+  if (run_ == nullptr) return now;
+  now.lanes = run_->replayer.lanes();
+  now.calls_in_flight = run_->replayer.calls_in_flight();
+  now.records = run_->uplink.counts();
+  return now;
+}
+
 void Agent::OnMessage(CoordinatorMessage message) {
   if (finished_) return;
   heard_ = deps_.scheduler.Now();

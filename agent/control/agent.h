@@ -34,6 +34,16 @@ struct AgentDeps {
   std::function<void(Status)> finished;
 };
 
+// What an agent does now, for its /metrics page.
+struct AgentNow {
+  bool in_run = false;  // The plan and its corpus are here.
+  std::uint32_t slot = 0;
+  std::uint32_t lanes = 0;
+  std::uint32_t calls_in_flight = 0;
+  UplinkCounts records;
+  Duration coordinator_silent_for{};
+};
+
 class Agent final : public CoordinatorLinkEvents {
  public:
   Agent(AgentDeps deps, Hello hello);
@@ -45,6 +55,8 @@ class Agent final : public CoordinatorLinkEvents {
   // kShutdownDrain) or hangs up (kAbort), hands the last records over, and finishes.
   void Shutdown(StopKind kind);
   static constexpr Duration kShutdownDrain = 10s;
+
+  AgentNow Now() const;
 
   void OnMessage(CoordinatorMessage message) override;
   void OnAck(std::uint64_t sequence) override;

@@ -1,5 +1,5 @@
-// The failure policy's arithmetic (design section 2): which failures are tried again, and how long
-// a lane stays silent after one. Pure.
+// The failure policy's arithmetic (design section 2): what ends a play, and how long a lane stays
+// silent after a failure. Pure.
 #pragma once
 
 #include <algorithm>
@@ -11,19 +11,20 @@
 
 namespace plimsoll {
 
-// Context overflow cannot succeed on a second try, and a cut call was ended by us.
-constexpr bool MayRetry(Outcome outcome) {
-  return outcome != Outcome::kOk && outcome != Outcome::kContextOverflow &&
-         outcome != Outcome::kCut;
+// Whether the play is over when a call that ended so is not tried again. A cut was our own end.
+constexpr bool EndsPlay(const FailurePolicy& policy, Outcome outcome) {
+  return outcome == Outcome::kCut || policy.end_play.Contains(outcome);
 }
 
-// How long the whole lane sends nothing after its `failures`-th failure in a row (from 1). The
-// server's Retry-After counts, but never less than back_off_min; without one (negative) the wait
-// doubles from back_off_min to back_off_max, stretched by up to a quarter from `key`, so that lanes
-// do not return together.
+// How long the lane, or the call's stream, sends nothing after the lane's `failures`-th failure in
+// a row (from 1). The server's Retry-After counts where the policy honours it, but never less than
+// back_off_min; else (negative: there was none) the wait doubles from back_off_min to back_off_max,
+// stretched by up to a quarter from `key`, so that lanes do not return together.
 inline Duration BackOff(const FailurePolicy& policy, std::uint32_t failures, Duration retry_after,
                         std::uint64_t key) {
-  if (retry_after >= Duration{0}) return std::max(retry_after, policy.back_off_min);
+  const bool honoured = policy.honour_retry_after && retry_after >= Duration{0} &&
+                        retry_after <= policy.retry_after_max;
+  if (honoured) return std::max(retry_after, policy.back_off_min);
   const std::uint32_t doublings = std::min<std::uint32_t>(failures == 0 ? 0 : failures - 1, 20);
   const Duration base =
       std::min(policy.back_off_min * (std::int64_t{1} << doublings), policy.back_off_max);

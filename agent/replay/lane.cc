@@ -4,33 +4,11 @@
 #include <utility>
 
 #include "agent/replay/back_off.h"
+#include "agent/replay/lane_call.h"
 #include "common/base/check.h"
 #include "common/base/rng.h"
-#include "common/plan/output_length.h"
 
 namespace plimsoll {
-
-// One call between the moment it may be released and the end of its last attempt.
-class Lane::ActiveCall final : public CallObserver {
- public:
-  explicit ActiveCall(Lane& lane) : lane_(lane) {}
-  void OnCallEnded(const CallResult& result) override { lane_.OnEnded(*this, result); }
-
-  std::uint32_t call = 0;
-  std::uint8_t attempt = 1;
-  MonoTime due{};                     // Of this attempt.
-  MonoTime first_released{};          // Of the first attempt.
-  StepWindow* window = nullptr;       // At this attempt's release.
-  StepWindow* call_window = nullptr;  // At the first release, if it lies in the measured time.
-  bool released = false;              // At least once.
-  bool in_flight = false;
-  Prompt prompt;
-  std::unique_ptr<CallTransport::Call> transfer;
-  Timer timer;
-
- private:
-  Lane& lane_;
-};
 
 Lane::Lane(LaneContext& context, const LaneSpec& spec)
     : context_(context),
@@ -57,7 +35,8 @@ void Lane::StartPlay(MonoTime at, double share, Duration spread) {
   }
   play_ = std::make_unique<Play>(context_.index, *session, next_play_++);
   due_.clear();
-  play_->Start(at, share, context_.index.session(*session), &due_);
+  live_history_.Clear();
+  play_->Start(at, share, &due_);
   for (Play::Due& d : due_) {
     d.at = spread > Duration{0} ? at + (d.at - at) % spread : at;
   }
@@ -65,14 +44,15 @@ void Lane::StartPlay(MonoTime at, double share, Duration spread) {
   UpdateState(at);
 }
 
-Lane::ActiveCall& Lane::NewCall(std::uint32_t call, MonoTime due) {
+Lane::ActiveCall& Lane::NewCall(const Play::Due& due) {
   if (spare_.empty()) spare_.push_back(std::make_unique<ActiveCall>(*this));
   active_.push_back(std::move(spare_.back()));
   spare_.pop_back();
   ActiveCall& fresh = *active_.back();
-  fresh.call = call;
+  fresh.call = due.call;
   fresh.attempt = 1;
-  fresh.due = due;
+  fresh.due = due.at;
+  fresh.pause = due;
   fresh.window = fresh.call_window = nullptr;
   fresh.released = fresh.in_flight = false;
   return fresh;
@@ -92,7 +72,7 @@ void Lane::Schedule(const std::vector<Play::Due>& due) {
   if (context_.stopping || play_->failed()) return;
   const MonoTime now = context_.scheduler.Now();
   for (const Play::Due& d : due) {
-    ActiveCall& call = NewCall(d.call, d.at);
+    ActiveCall& call = NewCall(d);
     if (d.at <= now) {
       Fire(call);
     } else {
@@ -104,52 +84,30 @@ void Lane::Schedule(const std::vector<Play::Due>& due) {
 void Lane::Fire(ActiveCall& call) {
   const MonoTime now = context_.scheduler.Now();
   if (context_.paused) return;  // Resume() fires what is due.
-  if (hold_until_ > now) {
+  if (context_.plan.failure.silence == Silence::kLane && hold_until_ > now) {
     // After a failure the whole lane is silent; what would have come meanwhile is released at its
     // end.
     call.due = hold_until_;
     call.timer = context_.scheduler.At(hold_until_, [this, &call] { Fire(call); });
     return;
   }
-  const PromptKeys keys = KeysFor(context_.plan, spec_.lane, play_->number());
   StepWindow& window = *context_.window;
   call.window = &window;
   const bool measured = window.Measures(call.due);
-  if (!call.released) {
-    call.released = true;
-    call.first_released = call.due;
-    play_->CountRelease(call.due, window.measure_begin, window.measure_end);
-    if (measured) {
-      call.call_window = &window;
-      ++window.calls_open;
-    }
-    context_.index.prompts(play_->session()).Build(call.call, keys, &call.prompt);
-  }
+  if (!call.released) FirstRelease(call, measured);
   if (measured) {
     ++window.attempts;
     ++window.attempts_open;
     window.lateness_ns.Record((now - call.due).count());
+    fidelity_.turns_live += call.live.size();
+    fidelity_.turns_recorded += call.answers.size() - call.live.size();
   }
   EndHold(call.due);
   if (in_flight_ == 0) account_.Enter(LaneState::kLate, call.due);
   call.in_flight = true;
   ++in_flight_;
   context_.in_flight.Set(now, context_.in_flight.count() + 1);
-
-  const Session& session = context_.index.session(play_->session());
-  const Call& recorded = session.calls[call.call];
-  const StreamIds ids = IdsOf(keys, recorded.stream);
-  CallRequest request;
-  request.prompt = &call.prompt;
-  const OutputAsk ask = AskFor(context_.plan, recorded.tokens_out);
-  request.max_tokens = ask.max_tokens;
-  request.min_tokens = ask.min_tokens;
-  request.ignore_eos = ask.ignore_eos;
-  request.play_id = ids.own;
-  request.parent_play_id = ids.parent;
-  request.call_key = MixKey(keys.play, call.call, call.attempt);
-  request.released = call.due;
-  call.transfer = context_.transport.Start(request, call);
+  Send(call);
   UpdateState(now);
 }
 
@@ -170,15 +128,21 @@ void Lane::OnEnded(ActiveCall& call, const CallResult& result) {
   } else {
     failures_in_row_ = 0;
     Record(call, result, /*last_attempt=*/true);
-    const std::uint32_t index = call.call;
-    CloseCall(call);
-    due_.clear();
-    play_->Complete(index, ended, &due_);
-    Schedule(due_);
+    if (context_.plan.history == History::kLive) KeepAnswer(call, result);
+    CompleteCall(call, ended, ended);
   }
   FinishPlayIfDone();
   UpdateState(ended);
   context_.settled();
+}
+
+void Lane::CompleteCall(ActiveCall& call, MonoTime at, MonoTime not_before) {
+  const std::uint32_t index = call.call;
+  CloseCall(call);
+  due_.clear();
+  play_->Complete(index, at, &due_);
+  for (Play::Due& due : due_) due.at = std::max(due.at, not_before);
+  Schedule(due_);
 }
 
 void Lane::OnFailed(ActiveCall& call, const CallResult& result) {
@@ -191,13 +155,18 @@ void Lane::OnFailed(ActiveCall& call, const CallResult& result) {
   hold_until_ = std::max(hold_until_, now + wait);
   hold_state_ =
       result.outcome == Outcome::kClientError ? LaneState::kClientError : LaneState::kRefused;
-  const bool again = MayRetry(result.outcome) && call.attempt < policy.attempts_max &&
-                     !play_->failed() && !context_.stopping;
+  // A silent lane waits for the longest of its waits, a stream for its own.
+  const MonoTime silent_until = policy.silence == Silence::kLane ? hold_until_ : now + wait;
+  const bool goes_on = !play_->failed() && !context_.stopping;
+  const bool again =
+      goes_on && policy.retry.Contains(result.outcome) && call.attempt < policy.attempts_max;
   Record(call, result, !again);
   if (again) {
-    RetryLater(call, hold_until_);
+    RetryLater(call, silent_until);
+  } else if (goes_on && !EndsPlay(policy, result.outcome)) {
+    CompleteCall(call, now, silent_until);
   } else {
-    FailPlay(call, now);
+    FailPlay(call, now, result.outcome == Outcome::kClientError);
     CloseCall(call);
   }
 }
@@ -211,12 +180,12 @@ void Lane::RetryLater(ActiveCall& call, MonoTime at) {
   call.timer = context_.scheduler.At(at, [this, &call] { Fire(call); });
 }
 
-void Lane::FailPlay(const ActiveCall& call, MonoTime at) {
+void Lane::FailPlay(const ActiveCall& call, MonoTime at, bool client_fault) {
   if (play_->failed()) return;
   // In the current window, which is not the call's where its step was abandoned or is over: this
   // step then has no cell for it, and its blocks and offsets would mean another time.
   const StepWindow& window = *context_.window;
-  play_->Fail(window.BlockOf(call.first_released), window.Offset(at));
+  play_->Fail(window.BlockOf(call.first_released), window.Offset(at), client_fault);
   // Nothing of this play is released any more; what is in flight runs to its end.
   for (std::size_t i = active_.size(); i-- > 0;) {
     ActiveCall& other = *active_[i];
@@ -233,7 +202,7 @@ void Lane::FinishPlayIfDone() {
   if (play_ == nullptr || in_flight_ > 0 || context_.stopping) return;
   if (play_->failed() ? !active_.empty() : !play_->done()) return;
   const MonoTime now = context_.scheduler.Now();
-  const MonoTime next = play_->failed() ? std::max(hold_until_, now) : now;
+  const MonoTime next = std::max(hold_until_, now);
   EndPlay(next);
   if (next > now) {
     next_play_timer_ =
@@ -270,58 +239,22 @@ void Lane::UpdateState(MonoTime at) {
   account_.Enter(state, at);
 }
 
-void Lane::Record(const ActiveCall& call, const CallResult& result, bool last_attempt) {
-  const StepWindow& window = *call.window;
-  const Session& session = context_.index.session(play_->session());
-  const auto offset = [&](MonoTime t) {
-    return t == CallResult::kNever ? kAbsentNanos : window.Offset(t);
-  };
-  CallRecord r;
-  r.step = window.plan.step;
-  r.lane = spec_.lane;
-  r.play = play_->number();
-  r.session = play_->session();
-  r.call = call.call;
-  r.stream = static_cast<std::uint16_t>(session.calls[call.call].stream);
-  r.attempt = call.attempt;
-  r.tier = spec_.tier;
-  r.block = window.BlockOf(call.due);
-  r.first_released = window.Offset(call.first_released);
-  r.released = window.Offset(call.due);
-  r.sent = offset(result.sent);
-  r.upload_done = offset(result.upload_done);
-  r.headers = offset(result.headers);
-  r.first_chunk = offset(result.first_chunk);
-  r.first_token = offset(result.first_token);
-  r.last_token = offset(result.last_token);
-  r.end = window.Offset(result.end);
-  r.tokens_in = result.tokens_in;
-  r.tokens_cached = result.tokens_cached;
-  r.tokens_out = result.tokens_out;
-  r.tokens_first_chunk = result.tokens_first_chunk;
-  r.chunks = result.chunks;
-  r.tokens_planned = call.prompt.tokens;
-  r.messages = static_cast<std::uint32_t>(call.prompt.messages.size());
-  r.tokens_asked = AskFor(context_.plan, session.calls[call.call].tokens_out).asked;
-  r.http_status = result.http_status;
-  r.outcome = result.outcome;
-  r.resends = result.resends;
-  r.answer = result.answer;
-  r.flags = static_cast<std::uint8_t>(result.flags | (last_attempt ? kLastAttempt : 0));
-  context_.sink.Add(r);
-}
-
 void Lane::OpenWindow(const StepWindow& window) {
   account_.Settle(window.start);
   account_.SetWindow(window.measure_begin, window.measure_end);
   ended_plays_.clear();
+  fidelity_ = {};
   if (play_ != nullptr) play_->OpenWindow();
 }
 
 LaneTally Lane::Tally(const StepWindow& window) {
   EndHold(window.measure_end);
   account_.Settle(std::max(window.measure_end, context_.scheduler.Now()));
-  LaneTally tally{.lane = spec_.lane, .tier = spec_.tier, .state_ns = account_.spent()};
+  LaneTally tally{.lane = spec_.lane,
+                  .tier = spec_.tier,
+                  .state_ns = account_.spent(),
+                  .plays = {},
+                  .fidelity = fidelity_};
   const std::int64_t begin = window.Offset(window.measure_begin);
   for (const PlayTally& play : ended_plays_) {
     // A play that ended in the warm-up was not alive in the measured time.
@@ -348,7 +281,7 @@ void Lane::CutMeasured(StepWindow& window) {
         OnEnded(*call, {.outcome = Outcome::kCut, .end = now});
       } else {
         ActiveCall& waiting = *call;
-        FailPlay(waiting, now);
+        FailPlay(waiting, now, /*client_fault=*/false);
         CloseCall(waiting);
         FinishPlayIfDone();
         UpdateState(now);

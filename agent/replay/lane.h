@@ -10,6 +10,7 @@
 
 #include "agent/replay/in_flight_meter.h"
 #include "agent/replay/lane_account.h"
+#include "agent/replay/live_history.h"
 #include "agent/replay/play.h"
 #include "agent/replay/record_sink.h"
 #include "agent/replay/step_window.h"
@@ -72,17 +73,22 @@ class Lane {
   void StartPlay(MonoTime at, double share, Duration spread);
   void Schedule(const std::vector<Play::Due>& due);
   void Fire(ActiveCall& call);
+  void FirstRelease(ActiveCall& call, bool measured);
+  void Send(ActiveCall& call);
   void OnEnded(ActiveCall& call, const CallResult& result);
   void OnFailed(ActiveCall& call, const CallResult& result);
   void RetryLater(ActiveCall& call, MonoTime at);
-  void FailPlay(const ActiveCall& call, MonoTime at);
+  void KeepAnswer(const ActiveCall& call, const CallResult& result);
+  // The play goes on from `at`, and releases nothing that this call set free before `not_before`.
+  void CompleteCall(ActiveCall& call, MonoTime at, MonoTime not_before);
+  void FailPlay(const ActiveCall& call, MonoTime at, bool client_fault);
   void FinishPlayIfDone();
   void EndPlay(MonoTime at);
   void CloseCall(ActiveCall& call);
   void Record(const ActiveCall& call, const CallResult& result, bool last_attempt);
   void EndHold(MonoTime at);
   void UpdateState(MonoTime at);
-  ActiveCall& NewCall(std::uint32_t call, MonoTime due);
+  ActiveCall& NewCall(const Play::Due& due);
   void Release(ActiveCall& call);
 
   LaneContext& context_;
@@ -91,16 +97,19 @@ class Lane {
   bool begun_ = false;
 
   std::unique_ptr<Play> play_;
+  LiveHistory live_history_;                         // Of play_. Outlives the calls that read it.
   std::vector<Play::Due> due_;                       // Scratch.
   std::vector<std::unique_ptr<ActiveCall>> active_;  // Waiting or in flight; a few at most.
   std::vector<std::unique_ptr<ActiveCall>> spare_;   // Reused: their prompts keep their memory.
   std::vector<PlayTally> ended_plays_;               // Of the current window.
   LaneAccount account_;
+  FidelityCounts fidelity_;  // Of the current window.
 
   std::uint32_t next_play_;
   std::uint32_t in_flight_ = 0;
   std::uint32_t failures_in_row_ = 0;
-  MonoTime hold_until_ = MonoTime::min();  // After a failure: nothing is sent before it.
+  // After a failure nothing is sent before it: by the lane, or by the stream that failed.
+  MonoTime hold_until_ = MonoTime::min();
   LaneState hold_state_ = LaneState::kRefused;
   Timer next_play_timer_;
 };

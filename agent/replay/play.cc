@@ -14,21 +14,25 @@ constexpr std::uint32_t kSkipped = std::numeric_limits<std::uint32_t>::max();
 Duration StartPoint(const SessionGraph& graph, double share) {
   const Duration point = FromSeconds(ToSeconds(graph.length()) * share);
   for (std::size_t c = 0; c < graph.size(); ++c) {
-    if (graph.release(c) >= point) return point;
+    if (!graph.left_out(c) && graph.release(c) >= point) return point;
   }
   return Duration{0};
 }
 
 }  // namespace
 
-void Play::Start(MonoTime at, double share, const Session& session, std::vector<Due>* due) {
+void Play::Start(MonoTime at, double share, std::vector<Due>* due) {
   const Duration point = StartPoint(*graph_, share);
   started_at_ = at;
-  tally_ = {.play = number_, .calls_total = static_cast<std::uint32_t>(session.calls.size())};
+  tally_ = {.play = number_, .calls_total = graph_->calls()};
   pending_.resize(graph_->size());
   for (std::size_t c = 0; c < pending_.size(); ++c) pending_[c] = graph_->predecessors(c);
   completed_ = 0;
   for (std::uint32_t c = 0; c < pending_.size(); ++c) {
+    if (graph_->left_out(c)) {  // Not there: nothing waits for it.
+      pending_[c] = kSkipped;
+      continue;
+    }
     if (graph_->release(c) >= point) continue;
     ++completed_;
     ++tally_.calls_skipped;
@@ -52,6 +56,7 @@ std::vector<std::uint32_t> Play::Primers(const CorpusIndex& index, std::uint32_t
   std::vector<std::int64_t> last(session.streams.size(), kNone);
   std::vector<char> open(session.streams.size(), 0);
   for (std::uint32_t c = 0; c < graph.size(); ++c) {
+    if (graph.left_out(c)) continue;
     const std::uint32_t stream = session.calls[c].stream;
     if (graph.release(c) < point) {
       last[stream] = c;
@@ -70,7 +75,12 @@ void Play::Complete(std::uint32_t call, MonoTime at, std::vector<Due>* due) {
   ++completed_;
   for (const std::uint32_t next : graph_->successors(call)) {
     // Predecessors complete in the order of time, so the last one's instant is `at`.
-    if (--pending_[next] == 0) due->push_back({next, at + graph_->delay(next)});
+    if (--pending_[next] > 0) continue;
+    due->push_back({.call = next,
+                    .at = at + graph_->delay(next),
+                    .paused = true,
+                    .pause_recorded = graph_->recorded_delay(next),
+                    .pause_removed = graph_->recorded_delay(next) - graph_->delay(next)});
   }
 }
 
@@ -92,8 +102,9 @@ void Play::OpenWindow() {
   if (tally_.failed) tally_.failed_block = kWarmUpBlock;
 }
 
-void Play::Fail(std::uint32_t block, std::int64_t at_ns) {
+void Play::Fail(std::uint32_t block, std::int64_t at_ns, bool client_fault) {
   tally_.failed = true;
+  tally_.client_fault = client_fault;
   tally_.failed_block = block;
   tally_.failed_at_ns = at_ns;
   tally_.next_play_at_ns = at_ns;

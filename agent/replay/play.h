@@ -14,8 +14,13 @@ class Play {
  public:
   // A call that may be released, and when.
   struct Due {
-    std::uint32_t call;
-    MonoTime at;
+    std::uint32_t call = 0;
+    MonoTime at{};
+    // Of a call that waited for others of this play: its client's pause as recorded, and what the
+    // plan's think time took off it. A call that a start point frees has none.
+    bool paused = false;
+    Duration pause_recorded{};
+    Duration pause_removed{};
   };
 
   Play(const CorpusIndex& index, std::uint32_t session, std::uint32_t number)
@@ -24,7 +29,7 @@ class Play {
   // Starts the play so that `share` of its replayed timeline has passed at `at` (0: from the
   // beginning). Calls released before that are skipped. Appends the calls that are due without any
   // predecessor.
-  void Start(MonoTime at, double share, const Session& session, std::vector<Due>* due);
+  void Start(MonoTime at, double share, std::vector<Due>* due);
   // The calls whose prompts an engine would hold at the start point: of each stream that is open
   // there, the last skipped one. Empty for a play from the beginning.
   static std::vector<std::uint32_t> Primers(const CorpusIndex& index, std::uint32_t session,
@@ -32,13 +37,14 @@ class Play {
 
   // `call` completed at `at`; appends what it sets free.
   void Complete(std::uint32_t call, MonoTime at, std::vector<Due>* due);
-  bool done() const { return completed_ == pending_.size(); }
+  bool done() const { return completed_ == graph_->calls(); }
 
   // Bookkeeping of the identity: counts first releases against the current window.
   void CountRelease(MonoTime released, MonoTime measure_begin, MonoTime measure_end);
   // A new window opens: all that was released until now lies before it.
   void OpenWindow();
-  void Fail(std::uint32_t block, std::int64_t at_ns);
+  // `client_fault`: the failing call ended by a fault of our own.
+  void Fail(std::uint32_t block, std::int64_t at_ns, bool client_fault);
   bool failed() const { return tally_.failed; }
   void SetNextPlayAt(std::int64_t at_ns) { tally_.next_play_at_ns = at_ns; }
   PlayTally tally() const;

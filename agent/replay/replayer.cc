@@ -1,6 +1,7 @@
 #include "agent/replay/replayer.h"
 
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,11 +19,10 @@ Replayer::~Replayer() = default;
 Status Replayer::PrepareStep(const StepPlan& step, const std::vector<LaneSpec>& specs,
                              std::function<void(const Primer::Result&)> ready) {
   if (context_.stopping) return absl::FailedPreconditionError("a step after the stop");
+  std::unordered_set<std::uint32_t> wanted;
+  for (const LaneSpec& spec : specs) wanted.insert(spec.lane);
   for (const auto& lane : lanes_) {
-    const bool kept = std::any_of(specs.begin(), specs.end(), [&](const LaneSpec& spec) {
-      return spec.lane == lane->spec().lane;
-    });
-    if (!kept) {
+    if (!wanted.contains(lane->spec().lane)) {
       return absl::InvalidArgumentError(
           fmt::format("step {} lacks lane {}, which is alive", step.step, lane->spec().lane));
     }
@@ -36,12 +36,10 @@ Status Replayer::PrepareStep(const StepPlan& step, const std::vector<LaneSpec>& 
   closed_ = nullptr;
   prepared_ = step;
   has_prepared_ = true;
+  for (const auto& lane : lanes_) wanted.erase(lane->spec().lane);
   std::vector<Lane*> added;
   for (const LaneSpec& spec : specs) {
-    const bool alive = std::any_of(lanes_.begin(), lanes_.end(), [&](const auto& lane) {
-      return lane->spec().lane == spec.lane;
-    });
-    if (!alive) lanes_.push_back(std::make_unique<Lane>(context_, spec));
+    if (wanted.erase(spec.lane) > 0) lanes_.push_back(std::make_unique<Lane>(context_, spec));
   }
   for (const auto& lane : lanes_) {
     if (!lane->begun()) added.push_back(lane.get());

@@ -19,6 +19,9 @@ void Uplink::Add(const CallRecord& record) {
     age_ = scheduler_.After(limits::kBatchAgeMax, [this] { Flush(); });
   }
   open_.records.push_back(record);
+  ++counts_.attempts[static_cast<std::size_t>(record.outcome)];
+  counts_.body_resends += record.resends;
+  ++counts_.records_queued;
   if (open_.records.size() >= limits::kBatchRecordsMax) Seal();
 }
 
@@ -32,7 +35,8 @@ void Uplink::Seal() {
   if (kept_.size() >= limits::kBatchesKeptMax) {
     // The coordinator has been silent for so long that memory is at its bound. The sequence does
     // not advance, so that no gap blocks the stream; the loss is counted and voids the step.
-    records_lost_ += open_.records.size();
+    counts_.records_lost += open_.records.size();
+    counts_.records_queued -= open_.records.size();
     open_.records.clear();
     return;
   }
@@ -51,6 +55,7 @@ void Uplink::SendMore() {
 
 void Uplink::ArmResend() {
   resend_ = scheduler_.After(kResendAfter, [this] {
+    counts_.batch_resends += sent_;
     sent_ = 0;
     SendMore();
   });
@@ -59,6 +64,8 @@ void Uplink::ArmResend() {
 void Uplink::OnAck(std::uint64_t sequence) {
   bool moved = false;
   while (!kept_.empty() && kept_.front().sequence <= sequence) {
+    counts_.records_acked += kept_.front().records.size();
+    counts_.records_queued -= kept_.front().records.size();
     kept_.pop_front();
     if (sent_ > 0) --sent_;
     moved = true;

@@ -8,8 +8,19 @@
 #include "agent/replay/record_sink.h"
 #include "common/base/scheduler.h"
 #include "common/plan/links.h"
+#include "common/record/outcome.h"
 
 namespace plimsoll {
+
+// Since the uplink was made.
+struct UplinkCounts {
+  OutcomeCounts attempts{};          // Records added, by outcome.
+  std::uint64_t body_resends = 0;    // Bodies sent again within them.
+  std::uint64_t records_queued = 0;  // Neither acked nor lost, now.
+  std::uint64_t records_acked = 0;
+  std::uint64_t records_lost = 0;
+  std::uint64_t batch_resends = 0;  // Batches sent again because no ack came.
+};
 
 class Uplink final : public RecordSink {
  public:
@@ -25,7 +36,8 @@ class Uplink final : public RecordSink {
   std::uint64_t Flush();
   void OnAck(std::uint64_t sequence);
 
-  std::uint64_t records_lost() const { return records_lost_; }
+  std::uint64_t records_lost() const { return counts_.records_lost; }
+  const UplinkCounts& counts() const { return counts_; }
   bool all_acked() const { return kept_.empty() && open_.records.empty(); }
 
  private:
@@ -38,7 +50,7 @@ class Uplink final : public RecordSink {
   RecordBatch open_;
   std::deque<RecordBatch> kept_;  // Sealed and not acked, by sequence.
   std::size_t sent_ = 0;          // How many of kept_ are on the way.
-  std::uint64_t records_lost_ = 0;
+  UplinkCounts counts_;
   Timer age_;
   Timer resend_;
 };

@@ -15,8 +15,8 @@ inline constexpr std::uint32_t kBlockTokens = 64;
 inline constexpr std::uint32_t kTokenBytes = 5;
 inline constexpr std::uint32_t kBlockBytes = kBlockTokens * kTokenBytes;
 
-// A lane's number; 4,096 sessions on one deployment is far beyond any real team.
-inline constexpr std::uint32_t kLanesMax = 4096;
+// A lane's number; one machine holds 9,000 lanes, and two of them are far beyond any real team.
+inline constexpr std::uint32_t kLanesMax = 16'384;
 inline constexpr std::uint32_t kAgentsMax = 10'000;
 inline constexpr std::uint32_t kStepsMax = 64;
 inline constexpr std::uint32_t kBlocksMax = 4096;
@@ -52,6 +52,11 @@ inline constexpr Duration kStartAhead = 2s;
 inline constexpr std::uint32_t kAttemptsMax = 3;
 inline constexpr Duration kBackOffMin = 1s;
 inline constexpr Duration kBackOffMax = 30s;
+// What a Retry-After can say at most, and is honoured by default: no window is longer.
+inline constexpr Duration kRetryAfterMax = 24h;
+// Of the server's answers that one session keeps for its live history, as JSON text: some 250,000
+// tokens. The recorded sessions answer with 31,000 on average.
+inline constexpr std::size_t kLiveHistoryBytesMax = std::size_t{1} << 20;
 
 static_assert(kHeartbeat * 3 <= kAgentSuspect && kAgentSuspect < kDeadMan && kDeadMan < kAgentLost,
               "an agent stops by itself before the coordinator gives its lanes up");

@@ -1,6 +1,33 @@
 #include "common/base/text.h"
 
+#include <algorithm>
+#include <cstddef>
+
+#include <fmt/format.h>
+
 namespace plimsoll {
+namespace {
+
+// Bytes of the well-formed UTF-8 character at the start of `text`; 0: there is none. No overlong
+// forms, no surrogates, nothing beyond U+10FFFF.
+std::size_t CharacterBytes(std::string_view text) {
+  const auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = at(0);
+  if (lead < 0x80) return 1;
+  const std::size_t size = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4 || text.size() < size) return 0;
+  for (std::size_t i = 1; i < size; ++i) {
+    if ((at(i) & 0xC0) != 0x80) return 0;
+  }
+  const unsigned char second = at(1);
+  if ((lead == 0xE0 && second < 0xA0) || (lead == 0xED && second > 0x9F) ||
+      (lead == 0xF0 && second < 0x90) || (lead == 0xF4 && second > 0x8F)) {
+    return 0;
+  }
+  return size;
+}
+
+}  // namespace
 
 std::string LowerAscii(std::string_view text) {
   std::string lower(text);
@@ -8,6 +35,51 @@ std::string LowerAscii(std::string_view text) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   }
   return lower;
+}
+
+std::string Excerpt(std::string_view text, std::size_t bytes_max) {
+  std::string line;
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t size = CharacterBytes(text.substr(at));
+    if (at + (size == 0 ? 1 : size) > bytes_max) break;
+    const auto byte = static_cast<unsigned char>(text[at]);
+    if (byte == '\n') {
+      line += "\\n";
+    } else if (byte == '\r') {
+      line += "\\r";
+    } else if (byte == '\t') {
+      line += "\\t";
+    } else if (size == 0 || byte < 0x20 || byte == 0x7f) {
+      line += fmt::format("\\x{:02x}", byte);
+    } else {
+      line.append(text.substr(at, size));
+    }
+    at += size == 0 ? 1 : size;
+  }
+  if (at < text.size()) line += "…";
+  return line;
+}
+
+std::string ValidUtf8(std::string_view text) {
+  std::string valid;
+  valid.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t length = CharacterBytes(text);
+    valid += length == 0 ? std::string_view("\xEF\xBF\xBD") : text.substr(0, length);
+    text.remove_prefix(length == 0 ? 1 : length);
+  }
+  return valid;
+}
+
+std::string ShortTime(Duration duration) {
+  const std::int64_t tenths = std::max<std::int64_t>(0, duration / 100ms);
+  const std::int64_t seconds = tenths / 10;
+  if (seconds < 10 && tenths % 10 > 0) return fmt::format("{}.{}s", seconds, tenths % 10);
+  if (seconds < 60) return fmt::format("{}s", seconds);
+  if (seconds >= 3600) return fmt::format("{}h{:02}m", seconds / 3600, seconds / 60 % 60);
+  if (seconds % 60 == 0) return fmt::format("{}m", seconds / 60);
+  return fmt::format("{}m{:02}s", seconds / 60, seconds % 60);
 }
 
 }  // namespace plimsoll

@@ -1,12 +1,27 @@
 // The little that we do to text ourselves. Pure.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
+
+#include "common/base/time.h"
 
 namespace plimsoll {
 
 // ASCII letters in lower case: names of hosts and headers are compared so, whatever the locale.
 std::string LowerAscii(std::string_view text);
+
+// What people read of foreign bytes: one line of valid UTF-8, at most `bytes_max` bytes of `text`
+// and "…" where it was cut. Control characters and bytes that are no UTF-8 become \n, \r, \t, \xNN.
+std::string Excerpt(std::string_view text, std::size_t bytes_max);
+
+// The text with every byte that is not part of well-formed UTF-8 replaced by U+FFFD: for readers
+// that refuse a whole message over one such byte.
+std::string ValidUtf8(std::string_view text);
+
+// A duration for people, rounded down to what they read at a glance: "0s", "48s", "2m13s", "5m",
+// "1h02m"; under ten seconds with a decimal where there is one, "2.5s". Negative ones are "0s".
+std::string ShortTime(Duration duration);
 
 }  // namespace plimsoll

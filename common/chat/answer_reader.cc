@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "common/base/text.h"
 
@@ -9,14 +10,16 @@ namespace plimsoll {
 namespace {
 
 constexpr std::size_t kReasonBytes = 200;
+constexpr std::size_t kHeadBytes = 120;
+constexpr std::size_t kBytesKept = std::size_t{1} << 20;  // Of a buffer, for the next answer.
 
 // What people read: one line, short, of printable characters.
 std::string Line(std::string_view text) {
-  std::string line(text.substr(0, kReasonBytes));
+  std::string line(text.substr(0, kReasonBytes + 1));
   for (char& c : line) {
     if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) == 0x7f) c = ' ';
   }
-  return line;
+  return Excerpt(line, kReasonBytes);
 }
 
 // Known by code or type where there is one; engines that only use words all name the context.
@@ -43,10 +46,14 @@ void TakeCount(std::uint32_t from, std::uint32_t* to) {
 
 }  // namespace
 
-void AnswerReader::Begin(BodyKind kind) {
+void AnswerReader::Begin(BodyKind kind, std::size_t content_bytes_max) {
   kind_ = kind;
+  sniffed_ = valid_ = false;
+  head_.clear();
+  bytes_ = 0;
   events_.Reset();
   whole_.clear();
+  if (whole_.capacity() > kBytesKept) whole_.shrink_to_fit();
   at_end_ = false;
   first_chunk_ = first_token_ = last_token_ = CallResult::kNever;
   chunks_ = 0;
@@ -55,26 +62,65 @@ void AnswerReader::Begin(BodyKind kind) {
   finish_ = FinishReason::kNone;
   tool_calls_.Begin();
   answers_ = reasons_ = false;
+  choices_ = finished_ = 0;
   tool_call_ = done_ = failed_ = context_overflow_ = false;
   error_.clear();
+  content_bytes_max_ = content_bytes_max;
+  content_too_long_ = false;
+  content_.clear();
+  content_chunks_ = 0;
+  chunk_.content = content_bytes_max > 0 ? &content_ : nullptr;
 }
 
 void AnswerReader::Read(std::string_view bytes, MonoTime at) {
   now_ = at;
   if (failed_ || bytes.empty()) return;
+  KeepFirstBytes(bytes);
+  bytes = Sniffed(bytes);
+  bytes_ += bytes.size();
   switch (kind_) {
     case BodyKind::kNone:
       break;
     case BodyKind::kEvents:
-      if (!events_.Feed(bytes, *this)) Fail("an event too long to be one", "");
+      if (bytes_ > kAnswerBytesMax) {
+        Fail("an answer of over 256 MiB", "");
+      } else if (!events_.Feed(bytes, *this)) {
+        Fail("an event too long to be one (over 16 MiB)", FirstBytes());
+      }
       break;
     case BodyKind::kJson:
-    case BodyKind::kError: {
-      const std::size_t max = kind_ == BodyKind::kJson ? kJsonBytesMax : kErrorBytesMax;
-      whole_.append(bytes.substr(0, max - std::min(max, whole_.size())));
+      if (bytes_ > kJsonBytesMax) {
+        Fail("an answer too long to be one (over 16 MiB)", FirstBytes());
+      } else {
+        whole_.append(bytes);
+      }
       break;
-    }
+    case BodyKind::kError:
+      whole_.append(bytes.substr(0, kErrorBytesMax - std::min(kErrorBytesMax, whole_.size())));
+      break;
   }
+}
+
+void AnswerReader::KeepFirstBytes(std::string_view bytes) {
+  if (valid_ || head_.size() > kHeadBytes) return;
+  head_.append(bytes.substr(0, kHeadBytes + 1 - head_.size()));
+}
+
+// The bytes from which the body counts; kind_ is what they say.
+std::string_view AnswerReader::Sniffed(std::string_view bytes) {
+  if (sniffed_) return bytes;
+  const std::size_t first = bytes.find_first_not_of("\xEF\xBB\xBF \t\r\n");
+  if (first == std::string_view::npos) return bytes;
+  sniffed_ = true;
+  const char c = bytes[first];
+  if (kind_ == BodyKind::kEvents && c == '{') {
+    kind_ = BodyKind::kJson;
+  } else if (kind_ == BodyKind::kJson && std::string_view("dei:r").find(c) != std::string::npos) {
+    kind_ = BodyKind::kEvents;
+  } else {
+    return bytes;
+  }
+  return bytes.substr(first);
 }
 
 void AnswerReader::Finish() {
@@ -84,6 +130,7 @@ void AnswerReader::Finish() {
     events_.Finish(*this);
   } else if (kind_ == BodyKind::kJson) {
     TakePayload(whole_);
+    if (!failed_ && !valid_) Fail("not a chat completion", whole_);
     done_ = !failed_;
   } else if (kind_ == BodyKind::kError) {
     payloads_.Parse(whole_, &chunk_);
@@ -101,12 +148,20 @@ void AnswerReader::OnEvent(const SseEvent& event) {
     return Fail("error event", words ? std::string_view(chunk_.error_message) : event.data);
   }
   if (event.data.empty()) return;  // Some servers keep connections alive so.
+  named_ = !event.type.empty() && event.type != "message";
   TakePayload(event.data);
 }
 
 void AnswerReader::TakePayload(std::string_view payload) {
   if (first_chunk_ == CallResult::kNever) first_chunk_ = now_;
+  const std::size_t content_before = content_.size();
   payloads_.Parse(payload, &chunk_);
+  if (content_.size() > content_before) ++content_chunks_;
+  if (content_.size() > content_bytes_max_) {
+    content_too_long_ = true;
+    content_ = std::string();  // Its memory too.
+    chunk_.content = nullptr;
+  }
   switch (chunk_.kind) {
     case ChatChunk::Kind::kDone:
       done_ = true;
@@ -114,12 +169,18 @@ void AnswerReader::TakePayload(std::string_view payload) {
     case ChatChunk::Kind::kError:
       return Fail("error after the start", chunk_.error_message);
     case ChatChunk::Kind::kMalformed:
-      // A last event that no blank line ended may just be cut: that is for the caller to judge.
+      // A last event that no blank line ended may just be cut: that is for the caller to judge. An
+      // event of another name (a gateway's ping) need not be JSON.
+      if (named_ && kind_ == BodyKind::kEvents) return;
       if (!at_end_ || kind_ == BodyKind::kJson) Fail("not a JSON object", payload);
       return;
     case ChatChunk::Kind::kChunk:
-      break;
+      return TakeChunk();
   }
+}
+
+void AnswerReader::TakeChunk() {
+  valid_ = valid_ || chunk_.has_choices;
   if (chunk_.has_usage) {
     TakeCount(chunk_.usage.prompt, &usage_.prompt);
     TakeCount(chunk_.usage.completion, &usage_.completion);
@@ -130,7 +191,7 @@ void AnswerReader::TakePayload(std::string_view payload) {
   for (const ToolCallPiece& piece : chunk_.tool_calls) tool_calls_.Add(piece);
   answers_ = answers_ || chunk_.answers;
   reasons_ = reasons_ || chunk_.reasons;
-  if (chunk_.has_token && finish_ == FinishReason::kNone) {
+  if (chunk_.has_token) {
     if (chunks_ == 0) {
       first_token_ = now_;
       // Servers that send the usage with every chunk say how many tokens the first one held.
@@ -139,7 +200,11 @@ void AnswerReader::TakePayload(std::string_view payload) {
     last_token_ = now_;
     ++chunks_;
   }
-  if (finish_ == FinishReason::kNone) finish_ = chunk_.finish;
+  choices_ |= chunk_.choices;
+  finished_ |= chunk_.finished;
+  finish_ = Stronger(finish_, chunk_.finish);
+  if (finish_ == FinishReason::kFailed)
+    Fail("the server gave up: finish reason error or abort", "");
 }
 
 void AnswerReader::Fail(std::string_view what, std::string_view detail) {
@@ -167,7 +232,23 @@ std::uint8_t AnswerReader::AnswerFlags() const {
   return flags;
 }
 
-void AnswerReader::Fill(CallResult* result) const {
+// A server that does not count reasoning is taken to spend as many tokens on each chunk.
+std::uint32_t AnswerReader::ContentTokens() const {
+  if (usage_.completion == kAbsentTokens || content_chunks_ == 0) return kAbsentTokens;
+  if (usage_.reasoning != kAbsentTokens) {
+    return usage_.completion - std::min(usage_.completion, usage_.reasoning);
+  }
+  return static_cast<std::uint32_t>(std::uint64_t{usage_.completion} * content_chunks_ /
+                                    std::max(chunks_, content_chunks_));
+}
+
+void AnswerReader::Fill(CallResult* result) {
+  if (content_bytes_max_ > 0) {
+    result->content_tokens = ContentTokens();
+    result->content_too_long = content_too_long_;
+    result->content = std::move(content_);
+    content_ = std::string();
+  }
   result->first_chunk = first_chunk_;
   result->first_token = first_token_;
   result->last_token = last_token_;
@@ -183,6 +264,14 @@ void AnswerReader::Fill(CallResult* result) const {
 
 std::string AnswerReader::Reason() const {
   return error_;
+}
+
+std::string AnswerReader::FirstBytes() const {
+  return valid_ ? "" : Excerpt(head_, kHeadBytes);
+}
+
+bool AnswerReader::head_full() const {
+  return valid_ || head_.size() > kHeadBytes;
 }
 
 bool AnswerReader::IsContextOverflow() const {

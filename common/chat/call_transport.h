@@ -5,7 +5,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "common/base/time.h"
 #include "common/corpus/prompt.h"
@@ -13,13 +15,24 @@
 
 namespace plimsoll {
 
+// What a message of the prompt says in place of its recorded length of text: live history.
+struct LiveMessage {
+  std::uint32_t message = 0;  // Index into Prompt::messages.
+  std::string_view json;      // The inside of a JSON string, escaped; may be empty.
+};
+
 struct CallRequest {
   const Prompt* prompt = nullptr;  // Outlives the call.
-  std::uint32_t max_tokens = 1;    // Cap of the output.
+  // By message, ascending; the array and its texts outlive the call. Empty: all as recorded.
+  std::span<const LiveMessage> live;
+  std::uint32_t planned_tokens = 0;  // Of the prompt with the live messages; 0: prompt->tokens.
+  // How much of the answer's content the caller wants back; 0: none of it.
+  std::size_t content_bytes_max = 0;
+  std::uint32_t max_tokens = 1;  // Cap of the output.
   // Ask the server for exactly that length, by the switches that preflight found honoured.
   bool min_tokens = false;  // min_tokens = max_tokens.
   bool ignore_eos = false;
-  std::uint64_t play_id = 0;  // Key of the play: affinity header, session noise of the model.
+  std::uint64_t play_id = 0;         // Key of the play: affinity header, session noise of the model.
   std::uint64_t parent_play_id = 0;  // Of the parent stream for subagent streams; 0: none.
   std::uint64_t call_key = 0;        // Key of this attempt: unique in the run.
   MonoTime released{};               // The deadline runs from here.
@@ -48,6 +61,11 @@ struct CallResult {
   std::uint8_t resends = 0;  // Bodies sent again after a kept connection had died unnoticed.
   Duration retry_after{-1};  // From the Retry-After header; negative: absent.
   std::string message;       // For people: what went wrong, in a line. Empty when ok.
+  // What a client sends again as the assistant's turn: the first choice's content, without its
+  // reasoning, refusal and tool calls. UTF-8. Empty where none was wanted or it was too long.
+  std::string content;
+  bool content_too_long = false;                 // Over CallRequest::content_bytes_max.
+  std::uint32_t content_tokens = kAbsentTokens;  // Of the answer, those of its content.
 };
 
 class CallObserver {

@@ -42,16 +42,21 @@ ChatBody::ChatBody(const Prompt& prompt, const ChatBodyOptions& options)
       prefix_(fmt::format(R"({{"model":"{}","messages":[)", JsonEscaped(options.model))),
       suffix_(fmt::format(
           R"(],"stream":true,"stream_options":{{"include_usage":true}},"max_tokens":{})",
-          options.max_tokens)) {
+          options.max_tokens)),
+      live_(options.live) {
   if (options.min_tokens) suffix_ += fmt::format(R"(,"min_tokens":{})", options.max_tokens);
   if (options.ignore_eos) suffix_ += R"(,"ignore_eos":true)";
   if (options.tools) suffix_ += kTools;
   if (!options.extra_fields.empty()) suffix_.append(",").append(options.extra_fields);
   suffix_.push_back('}');
   size_ = prefix_.size() + suffix_.size();
-  for (const MessageRange& message : prompt.messages) {
-    size_ += HeadOf(message.role).size() + ContentBytes(message) + kTail.size();
+  for (std::size_t m = 0; m < prompt.messages.size(); ++m) {
+    const MessageRange& message = prompt.messages[m];
+    const LiveMessage* said = LiveTextOf(m);
+    size_ += HeadOf(message.role).size() + kTail.size();
+    size_ += said != nullptr ? said->json.size() : ContentBytes(message);
   }
+  live_next_ = 0;
   if (!prompt.messages.empty()) --size_;  // The first comma.
 }
 
@@ -69,6 +74,12 @@ std::size_t ChatBody::Read(char* to, std::size_t capacity) {
   return written;
 }
 
+const LiveMessage* ChatBody::LiveTextOf(std::size_t message) {
+  while (live_next_ < live_.size() && live_[live_next_].message < message) ++live_next_;
+  const bool live = live_next_ < live_.size() && live_[live_next_].message == message;
+  return live ? &live_[live_next_] : nullptr;
+}
+
 std::string_view ChatBody::Head() const {
   const std::string_view head = HeadOf(prompt_->messages[message_].role);
   return message_ == 0 ? head.substr(1) : head;
@@ -81,7 +92,7 @@ std::uint64_t ChatBody::PartSize() const {
     case Part::kHead:
       return Head().size();
     case Part::kContent:
-      return ContentBytes(prompt_->messages[message_]);
+      return said_ != nullptr ? said_->json.size() : ContentBytes(prompt_->messages[message_]);
     case Part::kTail:
       return kTail.size();
     case Part::kSuffix:
@@ -93,14 +104,15 @@ std::uint64_t ChatBody::PartSize() const {
 }
 
 void ChatBody::CopyPart(std::uint64_t at, char* to, std::size_t count) {
-  if (part_ == Part::kContent) {
+  if (part_ == Part::kContent && said_ == nullptr) {
     const std::uint64_t first = prompt_->messages[message_].first_token;
     return reader_.Read(first * limits::kTokenBytes + at, to, count);
   }
-  const std::string_view text = part_ == Part::kPrefix ? std::string_view(prefix_)
-                                : part_ == Part::kHead ? Head()
-                                : part_ == Part::kTail ? kTail
-                                                       : std::string_view(suffix_);
+  const std::string_view text = part_ == Part::kPrefix    ? std::string_view(prefix_)
+                                : part_ == Part::kHead    ? Head()
+                                : part_ == Part::kContent ? said_->json
+                                : part_ == Part::kTail    ? kTail
+                                                          : std::string_view(suffix_);
   std::memcpy(to, text.data() + at, count);
 }
 
@@ -111,6 +123,7 @@ void ChatBody::NextPart() {
       part_ = prompt_->messages.empty() ? Part::kSuffix : Part::kHead;
       break;
     case Part::kHead:
+      said_ = LiveTextOf(message_);
       part_ = Part::kContent;
       break;
     case Part::kContent:

@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
+#include "common/chat/call_transport.h"
 #include "common/chat/prompt_text.h"
 #include "common/http/transport.h"
 
@@ -21,6 +23,8 @@ struct ChatBodyOptions {
   // Further fields of the request's object as JSON text without braces, '"top_k": 1, "seed": 2';
   // checked by whoever read them. Empty: none.
   std::string_view extra_fields;
+  // Messages that say something else than the prompt's text; ascending, and outlives the body.
+  std::span<const LiveMessage> live;
 };
 
 class ChatBody final : public BodySource {
@@ -37,6 +41,9 @@ class ChatBody final : public BodySource {
   void CopyPart(std::uint64_t at, char* to, std::size_t count);
   void NextPart();
   std::string_view Head() const;
+  // What the message says in place of the prompt's text; null: that text. Asked in order, it moves
+  // live_next_ on.
+  const LiveMessage* LiveTextOf(std::size_t message);
 
   const Prompt* prompt_;
   PromptReader reader_;
@@ -44,6 +51,9 @@ class ChatBody final : public BodySource {
   std::string suffix_;
   std::uint64_t size_ = 0;
   Part part_ = Part::kPrefix;
+  std::span<const LiveMessage> live_;
+  std::size_t live_next_ = 0;
+  const LiveMessage* said_ = nullptr;  // Of message_, while its content is read.
   std::size_t message_ = 0;
   std::uint64_t at_ = 0;  // Bytes of the part that were read.
 };

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "common/base/http_date.h"
+#include "common/base/text.h"
 #include "common/chat/answer_reader.h"
 #include "common/chat/chat_body.h"
 
@@ -17,6 +19,9 @@ namespace {
 constexpr Duration kRetryAfterMax = 24h;
 constexpr std::uint8_t kResendsMax = 1;
 constexpr std::size_t kReadersKept = 256;
+// After "[DONE]" the answer is over for whoever asked. A server that does not end its message is
+// waited for this long, so that the connection can be kept.
+constexpr Duration kLinger = 500ms;
 
 // A number of `unit`s at the start of `text`, capped; negative when there is none. A fraction is
 // dropped.
@@ -50,9 +55,18 @@ bool StartsWithNoCase(std::string_view text, std::string_view prefix) {
 
 }  // namespace
 
-Duration ParseRetryAfter(std::string_view seconds, std::string_view milliseconds) {
+Duration ParseRetryAfter(std::string_view retry_after, std::string_view milliseconds,
+                         std::string_view date) {
   const Duration exact = Units(milliseconds, 1ms);
-  return exact >= Duration{0} ? exact : Units(seconds, 1s);
+  if (exact >= Duration{0}) return exact;
+  // Both by the server's clock, so that ours does not matter.
+  const auto until = ParseHttpDate(retry_after);
+  const auto now = ParseHttpDate(date);
+  if (until && now) {
+    const auto most = std::chrono::duration_cast<std::chrono::seconds>(kRetryAfterMax).count();
+    return std::clamp<std::int64_t>(*until - *now, 0, most) * Duration(1s);
+  }
+  return until ? Duration{-1} : Units(retry_after, 1s);
 }
 
 // What the calls of a transport share.
@@ -87,7 +101,9 @@ class HttpCallTransport::Impl {
     body.ignore_eos = call.ignore_eos;
     body.tools = target.tools;
     body.extra_fields = target.extra_body;
+    body.live = call.live;
     request.body = std::make_unique<ChatBody>(*call.prompt, body);
+    request.accept_encoding = "gzip, deflate";  // As the usual clients do.
     request.ca_file = target.ca_file;
     request.connect_timeout = target.connect_timeout;
     return request;
@@ -146,28 +162,34 @@ class HttpCallTransport::HttpCall final : public CallTransport::Call, private Tr
   void OnHeader(std::string_view name, std::string_view value) override {
     if (name == "content-type") content_type_ = value.substr(0, kShortHeader);
     if (name == "retry-after") retry_after_ = value.substr(0, kShortHeader);
+    if (name == "date") date_ = value.substr(0, kShortHeader);
     if (name == "retry-after-ms") retry_after_ms_ = value.substr(0, kShortHeader);
   }
   void OnHeaders(std::uint16_t status, MonoTime at) override {
     last_heard_ = at;
     result_.http_status = status;
     result_.headers = at;
-    result_.retry_after = ParseRetryAfter(retry_after_, retry_after_ms_);
+    result_.retry_after = ParseRetryAfter(retry_after_, retry_after_ms_, date_);
     if (!Succeeded()) {
       reader_->Begin(BodyKind::kError);
     } else if (content_type_.empty() || StartsWithNoCase(content_type_, "text/event-stream")) {
       result_.streamed = true;
-      reader_->Begin(BodyKind::kEvents);
+      reader_->Begin(BodyKind::kEvents, request_.content_bytes_max);
     } else if (StartsWithNoCase(content_type_, "application/json")) {
-      reader_->Begin(BodyKind::kJson);
+      reader_->Begin(BodyKind::kJson, request_.content_bytes_max);
     } else {
-      End(Outcome::kHttpError, at, fmt::format("status {} with {}", status, content_type_));
+      foreign_ = true;  // Its beginning says more than its type.
     }
   }
   void OnBody(std::string_view bytes, MonoTime at) override {
     last_heard_ = at;
     reader_->Read(bytes, at);
-    if (reader_->failed()) End(Outcome::kStreamError, at, reader_->Reason());
+    if (foreign_ && reader_->head_full()) return EndForeign(at);
+    if (reader_->failed()) return End(Outcome::kStreamError, at, reader_->Reason());
+    if (reader_->done() && !lingering_) {
+      lingering_ = true;
+      idle_ = shared_.scheduler.At(at + kLinger, [this] { OnTimeUp(Outcome::kOk, ""); });
+    }
   }
   void OnEnd(const TransferEnd& end) override {
     if (end.result == TransferResult::kConnectError && !end.new_connection &&
@@ -184,6 +206,7 @@ class HttpCallTransport::HttpCall final : public CallTransport::Call, private Tr
     }
     if (end.result == TransferResult::kOk || !Succeeded()) reader_->Finish();
     if (!Succeeded()) return EndByStatus(end.at);
+    if (foreign_) return EndForeign(end.at);
     EndOfAnswer(end);
   }
 
@@ -213,8 +236,17 @@ class HttpCallTransport::HttpCall final : public CallTransport::Call, private Tr
     End(outcome, at, fmt::format("status {}: {}", status, reader_->Reason()));
   }
 
+  void EndForeign(MonoTime at) {
+    End(Outcome::kHttpError, at,
+        fmt::format("status {} with {}", result_.http_status,
+                    Excerpt(content_type_, kShortHeader)));
+  }
+
   void EndOfAnswer(const TransferEnd& end) {
     if (reader_->failed()) return End(Outcome::kStreamError, end.at, reader_->Reason());
+    if (end.result == TransferResult::kProtocol && !reader_->done()) {
+      return End(Outcome::kStreamError, end.at, end.message);  // Garbage, not a cut.
+    }
     if (end.result != TransferResult::kOk && !reader_->done()) {
       return End(Outcome::kTruncated, end.at, end.message);
     }
@@ -234,6 +266,7 @@ class HttpCallTransport::HttpCall final : public CallTransport::Call, private Tr
       reader_->Finish();
       return EndByStatus(now);
     }
+    if (foreign_) return EndForeign(now);
     if (reader_->done()) return EndOfAnswer(TransferEnd{TransferResult::kOk, "", false, now});
     End(outcome, now, std::string(why));
   }
@@ -244,7 +277,13 @@ class HttpCallTransport::HttpCall final : public CallTransport::Call, private Tr
     ended_ = true;
     result_.outcome = outcome;
     result_.end = at;
-    result_.message = WithoutSecret(std::move(message), shared_.options.bearer_token);
+    result_.message = std::move(message);
+    // A stream that never was one says so best itself.
+    if (IsFailure(outcome) && Succeeded() && !reader_->failed() && !reader_->valid()) {
+      const std::string first = reader_->FirstBytes();
+      result_.message += first.empty() ? "; no byte of a body came" : "; it began: " + first;
+    }
+    result_.message = WithoutSecret(std::move(result_.message), shared_.options.bearer_token);
     reader_->Fill(&result_);
     Release();
     const CallResult result = std::move(result_);
@@ -273,7 +312,10 @@ class HttpCallTransport::HttpCall final : public CallTransport::Call, private Tr
   std::string content_type_;
   std::string retry_after_;
   std::string retry_after_ms_;
+  std::string date_;
   CallResult result_;
+  bool foreign_ = false;    // A 200 with neither an event stream nor JSON.
+  bool lingering_ = false;  // "[DONE]" came; see kLinger.
   bool ended_ = false;
 };
 

@@ -39,7 +39,9 @@ class HttpCallTransport final : public CallTransport {
   std::unique_ptr<Impl> impl_;
 };
 
-// Retry-After as seconds (at most a day), or retry-after-ms; negative: neither, or a date.
-Duration ParseRetryAfter(std::string_view seconds, std::string_view milliseconds);
+// Retry-After as seconds, or as a date of which `date`, the answer's own, is taken off, or
+// retry-after-ms; at most a day. Negative: none of them.
+Duration ParseRetryAfter(std::string_view retry_after, std::string_view milliseconds,
+                         std::string_view date = "");
 
 }  // namespace plimsoll

@@ -13,6 +13,7 @@ void ToolCallCheck::Add(const ToolCallPiece& piece) {
   Call* call = CallOf(piece);
   if (call == nullptr) return;
   call->named = call->named || !piece.name.empty();
+  call->free_text = call->free_text || piece.free_text;
   call->arguments.Feed(piece.arguments);
 }
 
@@ -37,13 +38,13 @@ ToolCallCheck::Call* ToolCallCheck::CallOf(const ToolCallPiece& piece) {
 
 bool ToolCallCheck::valid() const {
   return any() && !too_many_ && std::all_of(calls_.begin(), calls_.end(), [](const Call& call) {
-           return call.named && call.arguments.complete();
+           return call.named && (call.free_text || call.arguments.complete());
          });
 }
 
 bool ToolCallCheck::broken() const {
   return too_many_ || std::any_of(calls_.begin(), calls_.end(),
-                                  [](const Call& call) { return call.arguments.broken(); });
+                                  [](const Call& call) { return !call.free_text && call.arguments.broken(); });
 }
 
 }  // namespace plimsoll

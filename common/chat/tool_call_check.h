@@ -31,6 +31,7 @@ class ToolCallCheck {
     std::uint32_t choice = 0;
     std::uint32_t index = 0;
     bool named = false;
+    bool free_text = false;  // A custom tool's: there are no arguments to judge.
     JsonObjectChecker arguments;
   };
   Call* CallOf(const ToolCallPiece& piece);

@@ -1,6 +1,8 @@
 #include "common/config/field_reader.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 
 #include "common/config/quantities.h"
 #include "fmt/format.h"
@@ -101,6 +103,10 @@ std::optional<double> FieldReader::TokenRate(std::string_view key) {
   return Quantity<double>(key, "a rate like \"10 tok/s\"", ParseTokenRate);
 }
 
+std::optional<Money> FieldReader::Price(std::string_view key) {
+  return Quantity<Money>(key, "a price like \"14.40 USD\"", ParseMoney);
+}
+
 std::optional<std::uint64_t> FieldReader::Count(std::string_view key, std::uint64_t min,
                                                 std::uint64_t max) {
   const auto count = Quantity<std::uint64_t>(key, "a count like \"15\"", ParseCount);
@@ -110,6 +116,29 @@ std::optional<std::uint64_t> FieldReader::Count(std::string_view key, std::uint6
     return std::nullopt;
   }
   return count;
+}
+
+std::optional<double> FieldReader::Number(std::string_view key, double min, double max) {
+  const ConfigNode* node = Scalar(key, "a number");
+  if (node == nullptr) return std::nullopt;
+  double value = 0;
+  const char* const last = node->text.data() + node->text.size();
+  const auto [end, error] = std::from_chars(node->text.data(), last, value);
+  if (error != std::errc{} || end != last || !std::isfinite(value)) {
+    Problem(key, fmt::format("is \"{}\", it must be a number", Shown(node->text)));
+    return std::nullopt;
+  }
+  if (value < min || value > max) {
+    Problem(key, fmt::format("is {}, it must be from {} to {}", Shown(node->text), min, max));
+    return std::nullopt;
+  }
+  return value;
+}
+
+std::optional<double> FieldReader::Fraction(std::string_view key) {
+  const ConfigNode* node = Find(key);
+  const bool percent = node != nullptr && node->text.find('%') != std::string::npos;
+  return percent ? Share(key) : Number(key, 0, 1);
 }
 
 std::optional<bool> FieldReader::Flag(std::string_view key) {

@@ -14,6 +14,7 @@
 #include "common/base/time.h"
 #include "common/config/document.h"
 #include "common/config/problems.h"
+#include "common/config/quantities.h"
 
 namespace plimsoll {
 
@@ -32,6 +33,11 @@ class FieldReader {
   std::optional<double> Share(std::string_view key);
   std::optional<double> TokenRate(std::string_view key);
   std::optional<std::uint64_t> Count(std::string_view key, std::uint64_t min, std::uint64_t max);
+  std::optional<Money> Price(std::string_view key);
+  // A plain decimal number, such as 0.05 or 12000.
+  std::optional<double> Number(std::string_view key, double min, double max);
+  // A share as people write one (5%) or as a plain number from 0 to 1 (0.05).
+  std::optional<double> Fraction(std::string_view key);
   std::optional<bool> Flag(std::string_view key);  // true or false.
   // Index into `choices`; another text is a problem that lists them, with a suggestion.
   std::optional<std::size_t> Choice(std::string_view key,

@@ -120,13 +120,15 @@ std::uint64_t PromptIndex::ClassKey(std::uint32_t stream, const PromptKeys& keys
   return MixKey(keys.run, session_.streams[stream].prefix_class);
 }
 
-void PromptIndex::Build(std::size_t call, const PromptKeys& keys, Prompt* prompt) const {
+void PromptIndex::Build(std::size_t call, const PromptKeys& keys, Prompt* prompt,
+                        std::vector<AnswerRange>* answers) const {
   const Node& own = nodes_[call];
   std::vector<BlockSpan>& spans = prompt->spans;
   std::vector<MessageRange>& messages = prompt->messages;
   prompt->tokens = own.tokens;
   spans.clear();
   messages.clear();
+  if (answers != nullptr) answers->clear();
   if (own.tokens % kBlock != 0) {
     const bool shared = own.tail_stream >= 0;
     spans.push_back(
@@ -154,7 +156,14 @@ void PromptIndex::Build(std::size_t call, const PromptKeys& keys, Prompt* prompt
     if (from < tokens) {
       const std::uint32_t answer_end = std::clamp(node->answer_end, from, tokens);
       if (answer_end < tokens) messages.push_back({Role::kUser, answer_end, tokens});
-      if (from < answer_end) messages.push_back({Role::kAssistant, from, answer_end});
+      if (from < answer_end) {
+        if (answers != nullptr) {
+          answers->push_back({.message = static_cast<std::uint32_t>(messages.size()),
+                              .call = static_cast<std::uint32_t>(node->ref),
+                              .tokens = node->answer_end - node->begin});
+        }
+        messages.push_back({Role::kAssistant, from, answer_end});
+      }
       tokens = from;
     }
     if (node->ref < 0 || (blocks == 0 && tokens <= own.system_end)) break;
@@ -162,6 +171,11 @@ void PromptIndex::Build(std::size_t call, const PromptKeys& keys, Prompt* prompt
   if (own.system_end > 0) messages.push_back({Role::kSystem, 0, own.system_end});
   std::reverse(spans.begin(), spans.end());
   std::reverse(messages.begin(), messages.end());
+  if (answers == nullptr) return;
+  std::reverse(answers->begin(), answers->end());
+  for (AnswerRange& answer : *answers) {
+    answer.message = static_cast<std::uint32_t>(messages.size()) - 1 - answer.message;
+  }
 }
 
 }  // namespace plimsoll

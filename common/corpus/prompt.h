@@ -38,6 +38,14 @@ struct Prompt {
   std::vector<MessageRange> messages;  // Adjacent, from 0 to `tokens`; the last is the user's.
 };
 
+// An assistant's message of a prompt: which call it answers. A later call may have cut it.
+struct AnswerRange {
+  std::uint32_t message = 0;  // Index into Prompt::messages.
+  std::uint32_t call = 0;     // Index into Session::calls.
+  std::uint32_t tokens = 0;   // Of the whole answer, as first sent; >= the message's own.
+  friend bool operator==(const AnswerRange&, const AnswerRange&) = default;
+};
+
 // Keys that decide which prompts share text.
 struct PromptKeys {
   std::uint64_t play = 0;  // Salts everything of one play: f(run nonce, lane, play).
@@ -59,7 +67,9 @@ class PromptIndex {
 
   // Replaces *prompt (its vectors are reused). call < session.calls.size(). O(chain), and free of
   // allocation once the vectors are large enough.
-  void Build(std::size_t call, const PromptKeys& keys, Prompt* prompt) const;
+  // `answers`, unless null, is replaced by the assistant's messages, in order.
+  void Build(std::size_t call, const PromptKeys& keys, Prompt* prompt,
+             std::vector<AnswerRange>* answers = nullptr) const;
 
  private:
   // What Build() needs of one call, side by side. Positions are blocks or tokens of the prompt.

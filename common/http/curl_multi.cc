@@ -22,8 +22,9 @@ constexpr long kConnectionsKept = 64;
 
 class CurlMulti::Impl : public std::enable_shared_from_this<Impl> {
  public:
-  Impl(EventLoop& loop, std::function<void(void*, int)> on_done)
+  Impl(EventLoop& loop, WriteTurns& turns, std::function<void(void*, int)> on_done)
       : io_(EventLoopIo::Of(loop)),
+        turns_(turns),
         timer_(io_),
         multi_(curl_multi_init()),
         on_done_(std::move(on_done)) {
@@ -55,12 +56,14 @@ class CurlMulti::Impl : public std::enable_shared_from_this<Impl> {
   }
   bool in_curl() const { return in_curl_; }
   std::size_t active() const { return active_; }
+  std::uint64_t turn() const { return turn_; }
 
  private:
   struct Socket {
     explicit Socket(boost::asio::io_context& io) : descriptor(io) {}
     stream_descriptor descriptor;
-    int wanted = 0;  // CURL_POLL_IN | CURL_POLL_OUT
+    int wanted = 0;           // CURL_POLL_IN | CURL_POLL_OUT
+    std::uint64_t place = 0;  // In the turns, since it began to want to send.
     bool reading = false;
     bool writing = false;
     bool gone = false;
@@ -92,6 +95,9 @@ class CurlMulti::Impl : public std::enable_shared_from_this<Impl> {
       if (error) return -1;  // Curl fails the transfer.
       self->sockets_.emplace(fd, socket);
     }
+    if ((what & CURL_POLL_OUT) != 0 && (socket->wanted & CURL_POLL_OUT) == 0) {
+      socket->place = self->turns_.NewPlace();
+    }
     socket->wanted = what;
     self->Watch(fd, socket);
     return 0;
@@ -112,8 +118,11 @@ class CurlMulti::Impl : public std::enable_shared_from_this<Impl> {
       socket->descriptor.async_wait(
           stream_descriptor::wait_write,
           [self = shared_from_this(), fd, socket](const error_code& error) {
-            socket->writing = false;
-            self->OnReady(fd, socket, CURL_POLL_OUT, CURL_CSELECT_OUT, error);
+            if (self->closed_ || socket->gone) return;
+            self->turns_.Queue(socket->place, [self, fd, socket, error] {
+              socket->writing = false;
+              self->OnReady(fd, socket, CURL_POLL_OUT, CURL_CSELECT_OUT, error);
+            });
           });
     }
   }
@@ -143,6 +152,7 @@ class CurlMulti::Impl : public std::enable_shared_from_this<Impl> {
   void Act(curl_socket_t fd, int events) {
     const auto keep = shared_from_this();
     in_curl_ = true;
+    ++turn_;
     int running = 0;
     curl_multi_socket_action(multi_, fd, events, &running);
     in_curl_ = false;
@@ -162,17 +172,20 @@ class CurlMulti::Impl : public std::enable_shared_from_this<Impl> {
   }
 
   boost::asio::io_context& io_;
+  WriteTurns& turns_;
   boost::asio::steady_timer timer_;
   CURLM* multi_;
   std::function<void(void*, int)> on_done_;
   std::unordered_map<curl_socket_t, std::shared_ptr<Socket>> sockets_;
   std::size_t active_ = 0;
+  std::uint64_t turn_ = 0;
   bool in_curl_ = false;
   bool closed_ = false;
 };
 
-CurlMulti::CurlMulti(EventLoop& loop, std::function<void(void* easy, int code)> on_done)
-    : impl_(std::make_shared<Impl>(loop, std::move(on_done))) {}
+CurlMulti::CurlMulti(EventLoop& loop, WriteTurns& turns,
+                     std::function<void(void* easy, int code)> on_done)
+    : impl_(std::make_shared<Impl>(loop, turns, std::move(on_done))) {}
 
 CurlMulti::~CurlMulti() {
   impl_->Close();
@@ -189,6 +202,9 @@ bool CurlMulti::in_curl() const {
 }
 std::size_t CurlMulti::active() const {
   return impl_->active();
+}
+std::uint64_t CurlMulti::turn() const {
+  return impl_->turn();
 }
 
 }  // namespace plimsoll

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 #include <unordered_map>
 
+#include "common/http/write_turns.h"
 #include "common/loop/event_loop.h"
 
 namespace plimsoll {
@@ -16,7 +18,8 @@ class CurlMulti {
  public:
   // `on_done(easy, code)` is called outside of curl, after the handle was taken out of the multi;
   // code is a CURLcode. It may add and remove handles.
-  CurlMulti(EventLoop& loop, std::function<void(void* easy, int code)> on_done);
+  // `turns` is shared by the multis of a loop and outlives them.
+  CurlMulti(EventLoop& loop, WriteTurns& turns, std::function<void(void* easy, int code)> on_done);
   // Every handle was removed before.
   ~CurlMulti();
   CurlMulti(const CurlMulti&) = delete;
@@ -28,6 +31,9 @@ class CurlMulti {
   void Remove(void* easy);
   bool in_curl() const;  // One of curl's callbacks is on the stack.
   std::size_t active() const;
+  // Counts how often curl was entered. A socket is read once a time (TLS: while it has more ready),
+  // so what a transfer receives in one turn arrived together.
+  std::uint64_t turn() const;
 
   // Idle connections to a host, as far as is known from transfers that ended well.
   std::unordered_map<std::string, std::size_t> idle;

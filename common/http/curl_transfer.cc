@@ -9,12 +9,16 @@
 #include <fmt/format.h>
 #include <sys/socket.h>
 
+#include "common/http/curl_multi.h"
+
 namespace plimsoll {
 namespace {
 
 // Beyond it the peer is not a gateway. Curl's own bound is 100 KiB a line.
 constexpr std::size_t kHeaderBytesMax = std::size_t{256} << 10;
-constexpr long kUploadBuffer = 64L << 10;
+// The least that curl accepts: a transfer keeps its buffer as long as it lives, and a body is made
+// in pieces of it, between which other sockets have their turn.
+constexpr long kUploadBuffer = 16L << 10;
 // A look-up in the middle of a step would count in a call's time; an address that moved is found in
 // minutes.
 constexpr long kResolvedForSeconds = 600;
@@ -82,6 +86,9 @@ bool CurlTransfer::Configure(void* easy) {
   curl_easy_setopt(easy, CURLOPT_DNS_CACHE_TIMEOUT, kResolvedForSeconds);
   const auto timeout = std::chrono::ceil<std::chrono::milliseconds>(request_.connect_timeout);
   curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(timeout.count()));
+  if (!request_.accept_encoding.empty()) {
+    curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, request_.accept_encoding.c_str());
+  }
   if (!request_.ca_file.empty()) {
     curl_easy_setopt(easy, CURLOPT_CAINFO, request_.ca_file.c_str());
   }
@@ -176,7 +183,7 @@ std::size_t CurlTransfer::OnRead(char* to, std::size_t size, std::size_t count, 
 std::size_t CurlTransfer::OnWrite(char* bytes, std::size_t size, std::size_t count,
                                   void* self_ptr) {
   CurlTransfer* self = static_cast<CurlTransfer*>(self_ptr);
-  const MonoTime now = self->clock_.MonoNow();
+  const MonoTime now = self->ReadAt();
   if (self->silenced()) return 0;
   self->observer_->OnBody({bytes, size * count}, now);
   return self->silenced() ? 0 : size * count;
@@ -189,8 +196,19 @@ std::size_t CurlTransfer::OnHeaderLine(char* bytes, std::size_t size, std::size_
   return self->TakeHeaderLine({bytes, size * count}) && !self->silenced() ? size * count : 0;
 }
 
+// Curl calls once for each chunk of a chunked body, and again and again while it decompresses. An
+// instant of their own would turn chunks that came together into a speed of millions of tokens/s.
+MonoTime CurlTransfer::ReadAt() {
+  const std::uint64_t turn = multi == nullptr ? 0 : multi->turn();
+  if (turn == 0 || turn != read_turn_) {
+    read_turn_ = turn;
+    read_at_ = clock_.MonoNow();
+  }
+  return read_at_;
+}
+
 std::size_t CurlTransfer::TakeHeaderLine(std::string_view line) {
-  const MonoTime now = clock_.MonoNow();
+  const MonoTime now = ReadAt();
   if (headers_done_) return 1;  // Trailers.
   while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) line.remove_suffix(1);
   if (line.starts_with("HTTP/")) {  // The first, or one after an interim answer.

@@ -46,6 +46,7 @@ class CurlTransfer {
   static int OnConnected(void* self, char*, char*, int, int);
   static int OpenSocket(void* self, int purpose, void* address);
 
+  MonoTime ReadAt();  // When what curl delivers now was read from the socket.
   std::size_t TakeHeaderLine(std::string_view line);
   bool SetHeaders();
   void SetBody();
@@ -64,6 +65,8 @@ class CurlTransfer {
   std::string header_text_;  // Names and values, one after the other.
   std::vector<Header> headers_;
   std::uint64_t body_read_ = 0;
+  std::uint64_t read_turn_ = 0;  // The multi's turn that read_at_ belongs to; 0: none yet.
+  MonoTime read_at_{};
   std::uint16_t status_ = 0;
   int socket_errno_ = 0;  // Of a socket that could not be made.
   bool sent_ = false;

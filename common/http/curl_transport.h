@@ -1,7 +1,7 @@
 // HttpTransport over libcurl's multi-socket interface on an EventLoop. The manners of design
-// section 9 are kept here: many multi handles of at most 64 transfers, at most 32 starts a turn, no
-// Expect header, no seek function (a body is never sent again behind our back), HTTP/1.1, no
-// proxies, no redirects.
+// section 9 are kept here: many multi handles of at most 64 transfers, a few starts and sends a
+// turn, no Expect header, no seek function (a body is never sent again behind our back), HTTP/1.1,
+// no proxies, no redirects.
 #pragma once
 
 #include <cstddef>

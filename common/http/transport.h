@@ -28,6 +28,7 @@ struct HttpRequest {
   std::string url;
   std::vector<std::pair<std::string, std::string>> headers;
   std::unique_ptr<BodySource> body;  // Null: none.
+  std::string accept_encoding;       // As the header; empty: none asked for, none decoded.
   std::string ca_file;               // https only; empty: the system's bundle.
   Duration connect_timeout = 10s;
 };
@@ -57,8 +58,10 @@ class TransferObserver {
   virtual void OnUploadDone(MonoTime at) = 0;  // Last byte of the body handed over; once.
   virtual void OnHeader(std::string_view name_lower, std::string_view value) = 0;
   virtual void OnHeaders(std::uint16_t status, MonoTime at) = 0;  // After the last OnHeader.
-  virtual void OnBody(std::string_view bytes, MonoTime at) = 0;   // `bytes` die on return.
-  virtual void OnEnd(const TransferEnd& end) = 0;                 // Last call, exactly once.
+  // Decoded, when an encoding was asked for. `bytes` die on return; what came in one read of the
+  // socket comes with one instant, however it is cut.
+  virtual void OnBody(std::string_view bytes, MonoTime at) = 0;
+  virtual void OnEnd(const TransferEnd& end) = 0;  // Last call, exactly once.
 };
 
 class HttpTransport {

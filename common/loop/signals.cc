@@ -12,13 +12,19 @@ namespace plimsoll {
 class Signals::Impl : public std::enable_shared_from_this<Impl> {
  public:
   Impl(EventLoop& loop, std::function<void(int, int)> on_signal)
-      : set_(EventLoopIo::Of(loop), SIGINT, SIGTERM), on_signal_(std::move(on_signal)) {}
+      : set_(EventLoopIo::Of(loop), SIGINT, SIGTERM), on_signal_(std::move(on_signal)) {
+    struct sigaction before {};
+    const bool ignored = ::sigaction(SIGHUP, nullptr, &before) == 0 &&
+                         !(before.sa_flags & SA_SIGINFO) && before.sa_handler == SIG_IGN;
+    if (!ignored) set_.add(SIGHUP);
+  }
 
   void Wait() {
     set_.async_wait(
         [self = shared_from_this()](const boost::system::error_code& error, int number) {
           if (error || self->closed_) return;
           self->Wait();
+          if (number == SIGHUP && self->count_ > 0) return;
           self->on_signal_(++self->count_, number);
         });
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/corpus/prompt.h"
+#include "common/plan/context_limit.h"
 #include "common/plan/lanes.h"
 #include "common/plan/session_graph.h"
 
@@ -24,6 +25,7 @@ class CorpusIndex {
 
  private:
   std::shared_ptr<const Corpus> corpus_;  // Shared with whoever decoded it.
+  ContextFilter filter_;
   SessionRotation rotation_;
   std::vector<SessionGraph> graphs_;
   std::vector<PromptIndex> prompts_;

@@ -1,7 +1,6 @@
 #include "common/plan/lanes.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "common/base/rng.h"
 
@@ -13,9 +12,14 @@ constexpr std::uint64_t kR2Rank = 0xC13FA9A902A6328Full;
 constexpr std::uint64_t kR2Play = 0x91E10DA5C79E7B1Cull;
 constexpr std::size_t kStrata = 8;
 
-std::uint64_t InputTokens(const Session& session) {
-  return std::accumulate(session.calls.begin(), session.calls.end(), std::uint64_t{0},
-                         [](std::uint64_t sum, const Call& call) { return sum + call.tokens_in; });
+std::uint64_t InputTokens(const Corpus& corpus, std::uint32_t session,
+                          const ContextFilter* filter) {
+  const std::vector<Call>& calls = corpus.sessions[session].calls;
+  std::uint64_t sum = 0;
+  for (std::size_t c = 0; c < calls.size(); ++c) {
+    if (filter == nullptr || filter->Plays(session, c)) sum += calls[c].tokens_in;
+  }
+  return sum;
 }
 
 // Fisher–Yates over [begin, end).
@@ -23,10 +27,12 @@ void Shuffle(std::span<std::uint32_t> items, Rng* rng) {
   for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[rng->Below(i)]);
 }
 
-std::vector<std::uint32_t> StratifiedOrder(const Corpus& corpus, Tier tier, Rng rng) {
+std::vector<std::uint32_t> StratifiedOrder(const Corpus& corpus, Tier tier,
+                                           const ContextFilter* filter, Rng rng) {
   std::vector<std::pair<std::uint64_t, std::uint32_t>> by_size;
   for (std::uint32_t i = 0; i < corpus.sessions.size(); ++i) {
-    if (corpus.sessions[i].tier == tier) by_size.emplace_back(InputTokens(corpus.sessions[i]), i);
+    if (corpus.sessions[i].tier != tier || (filter != nullptr && !filter->Plays(i))) continue;
+    by_size.emplace_back(InputTokens(corpus, i, filter), i);
   }
   std::sort(by_size.begin(), by_size.end());
   std::vector<std::uint32_t> order;
@@ -65,11 +71,11 @@ std::vector<LaneSpec> AssignLanes(std::span<const TierPlan> tiers, std::uint32_t
 }
 
 SessionRotation::SessionRotation(const Corpus& corpus, std::span<const TierPlan> tiers,
-                                 std::uint64_t seed) {
+                                 std::uint64_t seed, const ContextFilter* filter) {
   for (std::size_t t = 0; t < tiers.size(); ++t) {
     Rng rng(MixKey(seed, HashBytes("rotation"), t));
     const std::uint64_t offset = rng.Next();
-    tiers_.push_back({StratifiedOrder(corpus, tiers[t].tier, rng.Fork("shuffle")), offset});
+    tiers_.push_back({StratifiedOrder(corpus, tiers[t].tier, filter, rng.Fork("shuffle")), offset});
   }
 }
 

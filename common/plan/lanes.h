@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/corpus/prompt.h"
+#include "common/plan/context_limit.h"
 #include "common/plan/plan.h"
 
 namespace plimsoll {
@@ -24,9 +25,12 @@ std::vector<LaneSpec> AssignLanes(std::span<const TierPlan> tiers, std::uint32_t
 // then walks the ranking, so that any few lanes, and any few plays of one lane, cover sizes evenly.
 class SessionRotation {
  public:
-  SessionRotation(const Corpus& corpus, std::span<const TierPlan> tiers, std::uint64_t seed);
+  // Sessions that `filter` drops (null: none) are not there, and calls that it leaves out have no
+  // size.
+  SessionRotation(const Corpus& corpus, std::span<const TierPlan> tiers, std::uint64_t seed,
+                  const ContextFilter* filter = nullptr);
 
-  // Index into the corpus; absent when the corpus has no session of the tier.
+  // Index into the corpus; absent when the corpus has no session of the tier to play.
   std::optional<std::uint32_t> SessionFor(std::uint8_t tier, std::uint32_t rank,
                                           std::uint32_t play) const;
   std::size_t sessions(std::uint8_t tier) const { return tiers_[tier].order.size(); }

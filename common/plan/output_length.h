@@ -17,7 +17,7 @@ struct OutputAsk {
 };
 
 // `recorded` is the call's recorded output length. Never more than the target's cap.
-inline OutputAsk AskFor(const RunPlan& plan, std::uint32_t recorded) {
+constexpr OutputAsk AskFor(const RunPlan& plan, std::uint32_t recorded) {
   const std::uint32_t cap = std::max(1u, plan.target.max_tokens);
   if (plan.output_mode == OutputMode::kFree) return {.max_tokens = cap};
   const std::uint32_t wanted = plan.output_mode == OutputMode::kFixed

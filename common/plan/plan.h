@@ -10,6 +10,7 @@
 #include "common/base/limits.h"
 #include "common/base/time.h"
 #include "common/corpus/session.h"
+#include "common/record/outcome.h"
 
 namespace plimsoll {
 
@@ -30,12 +31,53 @@ enum class OutputMode : std::uint8_t {
   kFree = 2,      // None: the model ends by itself, at the target's cap at the latest.
 };
 
+// What sends nothing while a failed call's back-off runs. Sent: never renumber.
+enum class Silence : std::uint8_t {
+  kLane = 0,    // All streams of the lane, as of a user whose client shows an error.
+  kStream = 1,  // Only the failed call's; a session's other agents go on.
+};
+
 // The failure policy of design section 2: how a real agent's client behaves.
 struct FailurePolicy {
-  std::uint32_t attempts_max = limits::kAttemptsMax;
+  std::uint32_t attempts_max = limits::kAttemptsMax;  // Of one call, the first included.
   Duration back_off_min = limits::kBackOffMin;
   Duration back_off_max = limits::kBackOffMax;
+  bool honour_retry_after = true;
+  // A Retry-After above this is not honoured: the back-off counts instead.
+  Duration retry_after_max = limits::kRetryAfterMax;
+  // Outcomes after which a call is tried again, while it has attempts left. A prompt that is too
+  // long stays too long.
+  OutcomeSet retry = {Outcome::kRefused,     Outcome::kHttpError,    Outcome::kStreamError,
+                      Outcome::kTruncated,   Outcome::kEmpty,        Outcome::kDeadline,
+                      Outcome::kIdleTimeout, Outcome::kConnectError, Outcome::kClientError};
+  // Outcomes that end the play when their call is not tried again. After the others the play goes
+  // on as if the call had been answered. A cut always ends it.
+  OutcomeSet end_play = kAnsweredFailures;
+  Silence silence = Silence::kLane;
   friend bool operator==(const FailurePolicy&, const FailurePolicy&) = default;
+};
+
+// What is done with calls whose prompt and asked output together exceed the plan's context limit.
+// Sent: never renumber.
+enum class OverLimit : std::uint8_t {
+  kSend = 0,            // Sent all the same; the server says what it thinks of them.
+  kSkipCalls = 1,       // Left out; their session goes on without them.
+  kEndSession = 2,      // The session ends before its first such call.
+  kDropSessions = 3,    // A session with any such call is not played.
+  kDropLongStarts = 4,  // A session whose first call is one is not played; the others are sent.
+};
+inline constexpr std::size_t kOverLimitPolicies = 5;
+
+struct ContextLimit {
+  std::uint32_t tokens = 0;  // Prompt and asked output; 0: no limit.
+  OverLimit policy = OverLimit::kSend;
+  friend bool operator==(const ContextLimit&, const ContextLimit&) = default;
+};
+
+// Where the assistant's turns of a prompt's history come from. Sent: never renumber.
+enum class History : std::uint8_t {
+  kRecorded = 0,  // Synthetic text of the recorded length.
+  kLive = 1,      // What the server answered in this play.
 };
 
 struct TargetPlan {
@@ -72,6 +114,8 @@ struct RunPlan {
   std::uint32_t output_tokens = 0;   // Of kFixed; > 0.
   std::uint32_t output_divisor = 1;  // Recorded output lengths are divided by this (rehearsals).
   bool isolate_prefixes = false;     // Salt the shared prefix per play too.
+  ContextLimit context_limit;
+  History history = History::kRecorded;
   FailurePolicy failure;
   TargetPlan target;
   friend bool operator==(const RunPlan&, const RunPlan&) = default;

@@ -34,6 +34,13 @@ std::string_view Name(Outcome outcome) {
   return "unknown";  // A number that no peer of ours may send; never stored (IsOutcome).
 }
 
+std::optional<Outcome> OutcomeNamed(std::string_view name) {
+  for (unsigned value = 1; value < kOutcomes; ++value) {
+    if (Name(static_cast<Outcome>(value)) == name) return static_cast<Outcome>(value);
+  }
+  return std::nullopt;
+}
+
 void PrintTo(Outcome outcome, std::ostream* out) {
   *out << Name(outcome);
 }

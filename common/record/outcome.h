@@ -4,7 +4,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <iosfwd>
+#include <optional>
 #include <string_view>
 
 namespace plimsoll {
@@ -38,6 +40,40 @@ constexpr bool IsOutcome(unsigned value) {
 constexpr bool IsFailure(Outcome outcome) {
   return outcome != Outcome::kOk && outcome != Outcome::kClientError;
 }
+
+// The outcome with that name; absent: none has it.
+std::optional<Outcome> OutcomeNamed(std::string_view name);
+
+// A set of outcomes as bits, bit n for outcome n. Sent so: never renumber.
+class OutcomeSet {
+ public:
+  constexpr OutcomeSet() = default;
+  constexpr OutcomeSet(std::initializer_list<Outcome> outcomes) {
+    for (const Outcome outcome : outcomes) Add(outcome);
+  }
+  // Any bits; those of no outcome stay, so that a reader can refuse them.
+  static constexpr OutcomeSet FromBits(std::uint32_t bits) {
+    OutcomeSet set;
+    set.bits_ = bits;
+    return set;
+  }
+  constexpr void Add(Outcome outcome) { bits_ |= 1u << static_cast<unsigned>(outcome); }
+  constexpr bool Contains(Outcome outcome) const {
+    return (bits_ >> static_cast<unsigned>(outcome) & 1u) != 0;
+  }
+  constexpr bool IsWithin(OutcomeSet other) const { return (bits_ & ~other.bits_) == 0; }
+  constexpr std::uint32_t bits() const { return bits_; }
+  friend constexpr bool operator==(OutcomeSet, OutcomeSet) = default;
+
+ private:
+  std::uint32_t bits_ = 0;
+};
+
+// What a client can react to: every outcome but ok, and cut, which is the run's own end of a call.
+inline constexpr OutcomeSet kAnsweredFailures = {
+    Outcome::kRefused,      Outcome::kContextOverflow, Outcome::kHttpError, Outcome::kStreamError,
+    Outcome::kTruncated,    Outcome::kEmpty,           Outcome::kDeadline,  Outcome::kIdleTimeout,
+    Outcome::kConnectError, Outcome::kClientError};
 
 using OutcomeCounts = std::array<std::uint64_t, kOutcomes>;
 

@@ -3,6 +3,7 @@
 // released in the measured time has ended.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -41,7 +42,35 @@ struct PlayTally {
   std::int64_t failed_at_ns = 0;   // From the step's start.
   std::int64_t next_play_at_ns =
       0;  // When the lane's next play started or would have; from the step's start.
+  bool client_fault = false;  // The failing call ended by a fault of our own.
   friend bool operator==(const PlayTally&, const PlayTally&) = default;
+};
+
+// How true a lane's replay was to the recorded session, over the measured time. A pause is the
+// recorded client's delay before a call that waited for another one of its play.
+struct FidelityCounts {
+  static constexpr std::int64_t kPausesMaxNs = std::int64_t{1} << 61;
+  std::uint64_t pauses = 0;            // Of calls first released in the measured time.
+  std::int64_t pause_recorded_ns = 0;  // Their sum as recorded,
+  std::int64_t pause_removed_ns = 0;   // and what of it the plan left out.
+  // Live history: answers by whether they were kept, and assistant messages sent by their source.
+  std::uint64_t answers_kept = 0;
+  std::uint64_t answers_over_limit = 0;       // Of limits::kLiveHistoryBytesMax.
+  std::uint64_t answers_without_content = 0;  // Reasoning or tool calls only.
+  std::uint64_t turns_live = 0;
+  std::uint64_t turns_recorded = 0;  // Fallen back to text of the recorded length.
+  void Add(const FidelityCounts& other) {
+    pauses += other.pauses;
+    // A peer may say anything below 2^61 for each lane: sums stop there.
+    pause_recorded_ns = std::min(pause_recorded_ns + other.pause_recorded_ns, kPausesMaxNs);
+    pause_removed_ns = std::min(pause_removed_ns + other.pause_removed_ns, kPausesMaxNs);
+    answers_kept += other.answers_kept;
+    answers_over_limit += other.answers_over_limit;
+    answers_without_content += other.answers_without_content;
+    turns_live += other.turns_live;
+    turns_recorded += other.turns_recorded;
+  }
+  friend bool operator==(const FidelityCounts&, const FidelityCounts&) = default;
 };
 
 struct LaneTally {
@@ -49,6 +78,7 @@ struct LaneTally {
   std::uint8_t tier = 0;
   std::array<std::int64_t, kLaneStates> state_ns{};  // Sums to the measured time.
   std::vector<PlayTally> plays;
+  FidelityCounts fidelity;
   friend bool operator==(const LaneTally&, const LaneTally&) = default;
 };
 

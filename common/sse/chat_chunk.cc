@@ -16,7 +16,7 @@ using simdjson::SUCCESS;
 constexpr std::size_t kBufferKept = std::size_t{1} << 20;
 
 // Counts up to 32 bits; anything else reads as absent.
-std::uint32_t Count(od::value value) {
+std::uint32_t Count(od::value& value) {
   std::uint64_t count = 0;
   if (value.get_uint64().get(count) != SUCCESS || count >= kAbsentTokens) return kAbsentTokens;
   return static_cast<std::uint32_t>(count);
@@ -25,31 +25,48 @@ std::uint32_t Count(od::value value) {
 // Calls visit(key, value) for every field. False: the text is broken.
 template <typename Visit>
 bool ForFields(od::object object, Visit visit) {
-  for (auto entry : object) {
-    if (entry.error() != SUCCESS) return false;
-    od::field field = entry.value_unsafe();
+  // No copy of a field is made: each costs more than the comparison of its key.
+  for (auto&& entry : object) {
     std::string_view key;
-    if (field.unescaped_key().get(key) != SUCCESS || !visit(key, field.value())) return false;
+    if (entry.unescaped_key().get(key) != SUCCESS) return false;
+    od::value value;
+    if (entry.value().get(value) != SUCCESS || !visit(key, value)) return false;
   }
   return true;
 }
 template <typename Visit>
 bool ForElements(od::array array, Visit visit) {
-  for (auto entry : array) {
-    if (entry.error() != SUCCESS || !visit(entry.value_unsafe())) return false;
+  for (auto&& entry : array) {
+    od::value value;
+    if (entry.get(value) != SUCCESS || !visit(value)) return false;
   }
   return true;
 }
 
 // What type a value is; broken text reads as a null, and fails when the iteration goes on.
-od::json_type TypeOf(od::value value) {
+od::json_type TypeOf(od::value& value) {
   od::json_type type = od::json_type::null;
   if (value.type().get(type) != SUCCESS) return od::json_type::null;
   return type;
 }
 
-// *non_empty becomes true for a non-empty string or array (some servers send content as parts).
-bool NoteText(od::value value, bool* non_empty) {
+// Content in parts: a part holds text, or parts of its own (reasoning), and no more than that.
+constexpr int kPartsDeep = 3;
+
+bool NoteText(od::value& value, bool* non_empty, int deep);
+
+bool NotePart(od::value& part, bool* non_empty, int deep) {
+  if (TypeOf(part) != od::json_type::object) return NoteText(part, non_empty, deep);
+  od::object object;
+  if (part.get_object().get(object) != SUCCESS) return false;
+  return ForFields(object, [&](std::string_view key, od::value& field) {
+    if (key != "text" && key != "thinking" && key != "refusal" && key != "content") return true;
+    return NoteText(field, non_empty, deep);
+  });
+}
+
+// *non_empty becomes true for a string that is not empty, also in parts.
+bool NoteText(od::value& value, bool* non_empty, int deep = 0) {
   switch (TypeOf(value)) {
     case od::json_type::string: {
       std::string_view text;
@@ -59,12 +76,10 @@ bool NoteText(od::value value, bool* non_empty) {
     }
     case od::json_type::array: {
       od::array array;
-      bool empty = true;
-      if (value.get_array().get(array) != SUCCESS || array.is_empty().get(empty) != SUCCESS) {
-        return false;
-      }
-      *non_empty = *non_empty || !empty;
-      return ForElements(array, [](od::value) { return true; });
+      if (value.get_array().get(array) != SUCCESS) return false;
+      return ForElements(array, [&](od::value& part) {
+        return deep >= kPartsDeep || NotePart(part, non_empty, deep + 1);
+      });
     }
     default:
       return true;
@@ -72,45 +87,52 @@ bool NoteText(od::value value, bool* non_empty) {
 }
 
 // A string into *text; *non_empty as in NoteText.
-bool TakeText(od::value value, std::string_view* text, bool* non_empty) {
+bool TakeText(od::value& value, std::string_view* text, bool* non_empty) {
   if (TypeOf(value) != od::json_type::string) return NoteText(value, non_empty);
   if (value.get_string().get(*text) != SUCCESS) return false;
   *non_empty = *non_empty || !text->empty();
   return true;
 }
 
-bool TakeFunction(od::value value, ToolCallPiece* piece, ChatChunk* chunk) {
+bool TakeArguments(od::value& value, ToolCallPiece* piece, ChatChunk* chunk) {
+  if (TypeOf(value) != od::json_type::object) {
+    return TakeText(value, &piece->arguments, &chunk->has_token);
+  }
+  od::object arguments;  // Given outright, as some servers do in whole answers.
+  chunk->has_token = true;
+  return value.get_object().get(arguments) == SUCCESS &&
+         arguments.raw_json().get(piece->arguments) == SUCCESS;
+}
+
+bool TakeFunction(od::value& value, ToolCallPiece* piece, ChatChunk* chunk) {
   od::object object;
   if (TypeOf(value) != od::json_type::object) return true;
   if (value.get_object().get(object) != SUCCESS) return false;
   chunk->tool_call = true;
-  return ForFields(object, [&](std::string_view key, od::value field) {
+  return ForFields(object, [&](std::string_view key, od::value& field) {
     if (key == "name") return TakeText(field, &piece->name, &chunk->has_token);
-    if (key != "arguments") return true;
-    if (TypeOf(field) != od::json_type::object) {
-      return TakeText(field, &piece->arguments, &chunk->has_token);
-    }
-    od::object arguments;  // Given outright, as some servers do in whole answers.
-    chunk->has_token = true;
-    return field.get_object().get(arguments) == SUCCESS &&
-           arguments.raw_json().get(piece->arguments) == SUCCESS;
+    if (key == "arguments") return TakeArguments(field, piece, chunk);
+    if (key != "input") return true;
+    piece->free_text = true;
+    return NoteText(field, &chunk->has_token);
   });
 }
 
-bool TakeToolCalls(od::value value, std::uint32_t choice, ChatChunk* chunk) {
+bool TakeToolCalls(od::value& value, std::uint32_t choice, ChatChunk* chunk) {
   od::array calls;
   if (TypeOf(value) != od::json_type::array) return true;
   if (value.get_array().get(calls) != SUCCESS) return false;
-  return ForElements(calls, [&](od::value call) {
+  return ForElements(calls, [&](od::value& call) {
     od::object object;
     if (TypeOf(call) != od::json_type::object) return true;
     if (call.get_object().get(object) != SUCCESS) return false;
     chunk->tool_call = true;
     ToolCallPiece piece{.choice = choice};
-    const bool whole = ForFields(object, [&](std::string_view key, od::value field) {
+    const bool whole = ForFields(object, [&](std::string_view key, od::value& field) {
       if (key == "index" && TypeOf(field) == od::json_type::number) piece.index = Count(field);
       if (key == "id") return NoteText(field, &piece.has_id);
-      return key != "function" || TakeFunction(field, &piece, chunk);
+      if (key == "custom") piece.free_text = true;
+      return (key != "function" && key != "custom") || TakeFunction(field, &piece, chunk);
     });
     chunk->tool_calls.push_back(piece);
     return whole;
@@ -118,7 +140,7 @@ bool TakeToolCalls(od::value value, std::uint32_t choice, ChatChunk* chunk) {
 }
 
 // The API's older form: one call, without a list.
-bool TakeOldCall(od::value value, std::uint32_t choice, ChatChunk* chunk) {
+bool TakeOldCall(od::value& value, std::uint32_t choice, ChatChunk* chunk) {
   if (TypeOf(value) != od::json_type::object) return true;
   ToolCallPiece piece{.choice = choice, .index = 0};
   const bool whole = TakeFunction(value, &piece, chunk);
@@ -126,12 +148,25 @@ bool TakeOldCall(od::value value, std::uint32_t choice, ChatChunk* chunk) {
   return whole;
 }
 
-bool TakeDelta(od::value value, std::uint32_t choice, ChatChunk* chunk, bool* role) {
+// NoteText, and a string's text goes to where the caller keeps content.
+bool TakeContent(od::value& value, ChatChunk* chunk) {
+  if (chunk->content == nullptr || TypeOf(value) != od::json_type::string) {
+    return NoteText(value, &chunk->answers);
+  }
+  std::string_view text;
+  if (value.get_string().get(text) != SUCCESS) return false;
+  chunk->answers = chunk->answers || !text.empty();
+  chunk->content->append(text);
+  return true;
+}
+
+bool TakeDelta(od::value& value, std::uint32_t choice, ChatChunk* chunk, bool* role) {
   od::object object;
   if (TypeOf(value) != od::json_type::object) return true;
   if (value.get_object().get(object) != SUCCESS) return false;
-  return ForFields(object, [&](std::string_view key, od::value field) {
-    if (key == "content" || key == "refusal") return NoteText(field, &chunk->answers);
+  return ForFields(object, [&](std::string_view key, od::value& field) {
+    if (key == "content") return TakeContent(field, chunk);
+    if (key == "refusal") return NoteText(field, &chunk->answers);
     if (key == "reasoning" || key == "reasoning_content") return NoteText(field, &chunk->reasons);
     if (key == "tool_calls") return TakeToolCalls(field, choice, chunk);
     if (key == "function_call") return TakeOldCall(field, choice, chunk);
@@ -144,47 +179,66 @@ FinishReason FinishOf(std::string_view reason) {
   if (reason == "stop") return FinishReason::kStop;
   if (reason == "length") return FinishReason::kLength;
   if (reason == "tool_calls" || reason == "function_call") return FinishReason::kToolCalls;
+  if (reason == "error" || reason == "abort") return FinishReason::kFailed;
   return reason.empty() ? FinishReason::kNone : FinishReason::kOther;
 }
 
-bool TakeChoices(od::value value, ChatChunk* chunk, bool* role) {
+// Where a choice has no index, it is its `position`.
+bool TakeChoice(od::object choice, std::uint64_t position, ChatChunk* chunk, bool* role) {
+  std::uint64_t index = position;
+  FinishReason finish = FinishReason::kNone;
+  const std::size_t kept = chunk->content != nullptr ? chunk->content->size() : 0;
+  const bool whole = ForFields(choice, [&](std::string_view key, od::value& field) {
+    if (key == "delta" || key == "message") {
+      return TakeDelta(field, static_cast<std::uint32_t>(index), chunk, role);
+    }
+    if (key == "text") return NoteText(field, &chunk->answers);
+    if (key == "index" && field.get_uint64().get(index) != SUCCESS) index = position;
+    if (key == "finish_reason" && TypeOf(field) == od::json_type::string) {
+      std::string_view reason;
+      if (field.get_string().get(reason) != SUCCESS) return false;
+      finish = FinishOf(reason);
+    }
+    return true;
+  });
+  const std::uint64_t bit = std::uint64_t{1} << std::min<std::uint64_t>(index, 63);
+  chunk->choices |= bit;
+  if (finish != FinishReason::kNone) chunk->finished |= bit;
+  chunk->finish = Stronger(chunk->finish, finish);
+  // A client goes on with the first choice.
+  if (chunk->content != nullptr && index != 0) chunk->content->resize(kept);
+  return whole;
+}
+
+bool TakeChoices(od::value& value, ChatChunk* chunk, bool* role) {
   od::array choices;
   if (TypeOf(value) != od::json_type::array) return true;
   if (value.get_array().get(choices) != SUCCESS) return false;
-  std::uint32_t position = 0;
-  return ForElements(choices, [&](od::value choice) {
+  chunk->has_choices = true;
+  std::uint64_t position = 0;
+  return ForElements(choices, [&](od::value& choice) {
     od::object object;
     if (TypeOf(choice) != od::json_type::object) return true;
-    if (choice.get_object().get(object) != SUCCESS) return false;
-    std::uint32_t index = position++;
-    return ForFields(object, [&](std::string_view key, od::value field) {
-      if (key == "index" && TypeOf(field) == od::json_type::number) index = Count(field);
-      if (key == "delta" || key == "message") return TakeDelta(field, index, chunk, role);
-      if (key == "text") return NoteText(field, &chunk->answers);
-      if (key == "finish_reason" && TypeOf(field) == od::json_type::string) {
-        std::string_view reason;
-        if (field.get_string().get(reason) != SUCCESS) return false;
-        if (chunk->finish == FinishReason::kNone) chunk->finish = FinishOf(reason);
-      }
-      return true;
-    });
+    return choice.get_object().get(object) == SUCCESS &&
+           TakeChoice(object, position++, chunk, role);
   });
 }
 
-bool TakeUsage(od::value value, ChatChunk* chunk) {
+bool TakeUsage(od::value& value, ChatChunk* chunk) {
   od::object object;
   if (TypeOf(value) != od::json_type::object) return true;
   if (value.get_object().get(object) != SUCCESS) return false;
   chunk->has_usage = true;
-  return ForFields(object, [&](std::string_view key, od::value field) {
+  return ForFields(object, [&](std::string_view key, od::value& field) {
     if (key == "prompt_tokens") chunk->usage.prompt = Count(field);
     if (key == "completion_tokens") chunk->usage.completion = Count(field);
+    if (key == "prompt_cache_hit_tokens") chunk->usage.cached = Count(field);
     const bool prompt = key == "prompt_tokens_details";
     if (!prompt && key != "completion_tokens_details") return true;
     od::object details;
     if (TypeOf(field) != od::json_type::object) return true;
     if (field.get_object().get(details) != SUCCESS) return false;
-    return ForFields(details, [&](std::string_view name, od::value detail) {
+    return ForFields(details, [&](std::string_view name, od::value& detail) {
       if (prompt && name == "cached_tokens") chunk->usage.cached = Count(detail);
       if (!prompt && name == "reasoning_tokens") chunk->usage.reasoning = Count(detail);
       return true;
@@ -193,7 +247,7 @@ bool TakeUsage(od::value value, ChatChunk* chunk) {
 }
 
 // A string, or a number in decimals.
-bool TakeWord(od::value value, std::string* word) {
+bool TakeWord(od::value& value, std::string* word) {
   const od::json_type type = TypeOf(value);
   if (type == od::json_type::string) {
     std::string_view text;
@@ -206,7 +260,7 @@ bool TakeWord(od::value value, std::string* word) {
   return true;
 }
 
-bool TakeErrorField(std::string_view key, od::value value, ChatChunk* chunk) {
+bool TakeErrorField(std::string_view key, od::value& value, ChatChunk* chunk) {
   if (key == "message") return TakeWord(value, &chunk->error_message);
   if (key == "code") return TakeWord(value, &chunk->error_code);
   if (key == "type") return TakeWord(value, &chunk->error_type);
@@ -214,7 +268,7 @@ bool TakeErrorField(std::string_view key, od::value value, ChatChunk* chunk) {
 }
 
 // {"error": {…}}, {"error": "words"}; null and false are none.
-bool TakeError(od::value value, ChatChunk* chunk, bool* is_error) {
+bool TakeError(od::value& value, ChatChunk* chunk, bool* is_error) {
   const od::json_type type = TypeOf(value);
   if (type == od::json_type::null) return true;
   bool truth = true;
@@ -225,17 +279,19 @@ bool TakeError(od::value value, ChatChunk* chunk, bool* is_error) {
   if (type != od::json_type::object) return TakeWord(value, &chunk->error_message);
   od::object object;
   if (value.get_object().get(object) != SUCCESS) return false;
-  return ForFields(object, [&](std::string_view key, od::value field) {
+  return ForFields(object, [&](std::string_view key, od::value& field) {
     return TakeErrorField(key, field, chunk);
   });
 }
 
 void Clear(ChatChunk* chunk) {
   chunk->kind = ChatChunk::Kind::kMalformed;
-  chunk->has_token = chunk->role_only = chunk->tool_call = chunk->has_usage = false;
+  chunk->has_token = chunk->role_only = chunk->tool_call = false;
   chunk->answers = chunk->reasons = false;
+  chunk->has_choices = chunk->has_usage = false;
   chunk->tool_calls.clear();
   chunk->finish = FinishReason::kNone;
+  chunk->choices = chunk->finished = 0;
   chunk->usage = ChatUsage{};
   chunk->error_message.clear();
   chunk->error_code.clear();
@@ -247,7 +303,7 @@ bool TakeDocument(od::document& document, ChatChunk* chunk) {
   if (document.get_object().get(object) != SUCCESS) return false;
   bool is_error = false;
   bool role = false;
-  const bool whole = ForFields(object, [&](std::string_view key, od::value value) {
+  const bool whole = ForFields(object, [&](std::string_view key, od::value& value) {
     if (key == "choices") return TakeChoices(value, chunk, &role);
     if (key == "usage") return TakeUsage(value, chunk);
     if (key == "error") return TakeError(value, chunk, &is_error);
@@ -277,6 +333,13 @@ std::string_view Trimmed(std::string_view text) {
 }
 
 }  // namespace
+
+FinishReason Stronger(FinishReason first, FinishReason second) {
+  for (const FinishReason telling : {FinishReason::kFailed, FinishReason::kLength}) {
+    if (first == telling || second == telling) return telling;
+  }
+  return first == FinishReason::kNone ? second : first;
+}
 
 struct ChatChunkParser::Impl {
   od::parser parser;

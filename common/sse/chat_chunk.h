@@ -13,7 +13,17 @@
 
 namespace plimsoll {
 
-enum class FinishReason : std::uint8_t { kNone, kStop, kLength, kToolCalls, kOther };
+enum class FinishReason : std::uint8_t {
+  kNone,
+  kStop,
+  kLength,
+  kToolCalls,
+  kOther,
+  kFailed,  // "error", "abort": the server gave up.
+};
+
+// Of two choices' reasons the one that tells more: a failure, else a cap, else the first.
+FinishReason Stronger(FinishReason first, FinishReason second);
 
 struct ChatUsage {  // Absent is not zero.
   std::uint32_t prompt = kAbsentTokens;
@@ -29,6 +39,7 @@ struct ToolCallPiece {
   std::uint32_t index = kNoIndex;  // Of the call in its choice.
   bool has_id = false;             // Some servers number nothing, and begin each call with an id.
   std::string_view name;
+  bool free_text = false;          // A custom tool's: its input is no JSON, and is not kept.
   std::string_view arguments;  // JSON as text; an object given outright is its own text.
   static constexpr std::uint32_t kNoIndex = 0xFFFFFFFFu;
 };
@@ -46,13 +57,19 @@ struct ChatChunk {
   bool reasons = false;    // Of the token: reasoning.
   bool role_only = false;  // Announces a role and nothing else.
   bool tool_call = false;  // Part of a tool call.
+  bool has_choices = false;  // An array of them, perhaps empty: an answer, not some other JSON.
   bool has_usage = false;
-  FinishReason finish = FinishReason::kNone;
+  FinishReason finish = FinishReason::kNone;  // Of all choices, by Stronger().
+  std::uint64_t choices = 0;                  // Bit i: choice i is in it (from 63 on: bit 63).
+  std::uint64_t finished = 0;                 // Bit i: choice i has a finish reason.
   ChatUsage usage;
   std::vector<ToolCallPiece> tool_calls;  // In order.
   std::string error_message;
   std::string error_code;  // A number is written in decimals.
   std::string error_type;
+  // Where the content of the first choice is appended; null: it is not kept. Parse() leaves this
+  // pointer alone.
+  std::string* content = nullptr;
 };
 
 class ChatChunkParser {

@@ -6,23 +6,39 @@
 namespace plimsoll {
 namespace {
 
+// Beyond it a buffer is given back with the stream that grew it.
+constexpr std::size_t kBytesKept = std::size_t{1} << 20;
 constexpr std::string_view kBom = "\xEF\xBB\xBF";
 
-// Position of the first LF or CR, or npos.
-std::size_t LineEnd(std::string_view text) {
-  if (text.empty()) return std::string_view::npos;
-  const void* lf = std::memchr(text.data(), '\n', text.size());
-  const std::size_t until =
-      lf == nullptr ? text.size()
-                    : static_cast<std::size_t>(static_cast<const char*>(lf) - text.data());
-  const void* cr = until == 0 ? nullptr : std::memchr(text.data(), '\r', until);
-  if (cr != nullptr) return static_cast<std::size_t>(static_cast<const char*>(cr) - text.data());
-  return lf == nullptr ? std::string_view::npos : until;
-}
+// Finds line ends in one read. The next LF is remembered: without it a read full of CRs would be
+// searched for an LF once a line.
+class LineEnds {
+ public:
+  explicit LineEnds(std::string_view read) : end_(read.data() + read.size()) {}
+
+  // Position in `rest`, a tail of the read, of the first LF or CR, or npos.
+  std::size_t First(std::string_view rest) {
+    const char* begin = rest.data();
+    if (lf_ == nullptr || lf_ < begin) {
+      lf_ = static_cast<const char*>(std::memchr(begin, '\n', rest.size()));
+      if (lf_ == nullptr) lf_ = end_;
+    }
+    const auto until = static_cast<std::size_t>(lf_ - begin);
+    if (const void* cr = std::memchr(begin, '\r', until)) {
+      return static_cast<std::size_t>(static_cast<const char*>(cr) - begin);
+    }
+    return lf_ == end_ ? std::string_view::npos : until;
+  }
+
+ private:
+  const char* end_;
+  const char* lf_ = nullptr;  // The last LF found; end_: there is none.
+};
 
 }  // namespace
 
 bool SseParser::Feed(std::string_view bytes, Sink& sink) {
+  LineEnds ends(bytes);
   while (!bytes.empty() && !overflow_) {
     if (skip_lf_) {
       skip_lf_ = false;
@@ -31,9 +47,9 @@ bool SseParser::Feed(std::string_view bytes, Sink& sink) {
         continue;
       }
     }
-    const std::size_t end = LineEnd(bytes);
+    const std::size_t end = ends.First(bytes);
     const std::string_view part = bytes.substr(0, end);
-    if (line_.size() + part.size() + DataBytes() > max_) {
+    if (line_.size() + part.size() + HeldBytes() > max_) {
       overflow_ = true;
       break;
     }
@@ -71,9 +87,10 @@ bool SseParser::Finish(Sink& sink) {
 }
 
 void SseParser::Reset() {
-  line_.clear();
-  data_.clear();
-  type_.clear();
+  for (std::string* held : {&line_, &data_, &type_}) {
+    held->clear();
+    if (held->capacity() > kBytesKept) held->shrink_to_fit();
+  }
   has_data_ = data_in_read_ = line_copied_ = skip_lf_ = overflow_ = false;
   at_start_ = true;
 }

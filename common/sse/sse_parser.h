@@ -19,7 +19,8 @@ struct SseEvent {
 
 class SseParser {
  public:
-  // One event's data with the line being read: what the parser may have to hold.
+  // One event's type and data with the line being read, a comment too: what the parser may have to
+  // hold. There is no other cap on a line.
   static constexpr std::size_t kEventBytesMax = std::size_t{16} << 20;
 
   class Sink {
@@ -36,7 +37,7 @@ class SseParser {
   bool Feed(std::string_view bytes, Sink& sink);
   // The stream ended: what is pending is dispatched.
   bool Finish(Sink& sink);
-  // Ready for another stream; buffers are kept.
+  // Ready for another stream; buffers of a usual size are kept.
   void Reset();
 
  private:
@@ -44,7 +45,9 @@ class SseParser {
   void TakeField(std::string_view name, std::string_view value);
   void TakeData(std::string_view value);
   void Dispatch(Sink& sink);
-  std::size_t DataBytes() const { return data_in_read_ ? data_view_.size() : data_.size(); }
+  std::size_t HeldBytes() const {  // Of the open event.
+    return type_.size() + (data_in_read_ ? data_view_.size() : data_.size());
+  }
 
   std::size_t max_;
   std::string line_;            // Beginning of a line whose end has not come.

@@ -185,7 +185,7 @@ StatusOr<CoordinatorMessage> Read(const v1::PrepareStep& in) {
   Checks checks("PrepareStep");
   checks.Require(in.has_step(), "step", "set");
   checks.Require(static_cast<std::uint32_t>(in.lanes_size()) <= limits::kLanesMax, "lanes",
-                 "at most 4096");
+                 "at most 16384");
   if (!checks.ok()) return checks.status();
   PrepareStep prepare;
   ASSIGN_OR_RETURN(prepare.step, FromProto(in.step()));

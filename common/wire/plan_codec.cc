@@ -37,6 +37,11 @@ void ToProto(const FailurePolicy& policy, v1::FailurePolicy* out) {
   out->set_attempts_max(policy.attempts_max);
   out->set_back_off_min_ns(policy.back_off_min.count());
   out->set_back_off_max_ns(policy.back_off_max.count());
+  out->set_honour_retry_after(policy.honour_retry_after);
+  out->set_retry_after_max_ns(policy.retry_after_max.count());
+  out->set_retry_outcomes(policy.retry.bits());
+  out->set_end_play_outcomes(policy.end_play.bits());
+  out->set_silence(policy.silence == Silence::kStream ? v1::SILENCE_STREAM : v1::SILENCE_LANE);
 }
 
 StatusOr<FailurePolicy> FromProto(const v1::FailurePolicy& in) {
@@ -48,6 +53,16 @@ StatusOr<FailurePolicy> FromProto(const v1::FailurePolicy& in) {
   policy.back_off_max = checks.PositiveSpan(in.back_off_max_ns(), "back_off_max_ns");
   checks.Require(policy.back_off_min <= policy.back_off_max, "back_off_min_ns",
                  "at most back_off_max_ns");
+  policy.honour_retry_after = in.honour_retry_after();
+  policy.retry_after_max = checks.Span(in.retry_after_max_ns(), "retry_after_max_ns");
+  policy.retry = OutcomeSet::FromBits(in.retry_outcomes());
+  policy.end_play = OutcomeSet::FromBits(in.end_play_outcomes());
+  checks.Require(policy.retry.IsWithin(kAnsweredFailures), "retry_outcomes", "failures, not cut");
+  checks.Require(policy.end_play.IsWithin(kAnsweredFailures), "end_play_outcomes",
+                 "failures, not cut");
+  checks.Require(in.silence() == v1::SILENCE_LANE || in.silence() == v1::SILENCE_STREAM, "silence",
+                 "a known kind");
+  policy.silence = in.silence() == v1::SILENCE_STREAM ? Silence::kStream : Silence::kLane;
   if (!checks.ok()) return checks.status();
   return policy;
 }
@@ -142,9 +157,45 @@ void ToProto(const RunPlan& plan, v1::RunPlan* out) {
   out->set_output_mode(static_cast<v1::OutputMode>(plan.output_mode));
   out->set_output_tokens(plan.output_tokens);
   out->set_isolate_prefixes(plan.isolate_prefixes);
+  out->set_context_limit_tokens(plan.context_limit.tokens);
+  // Our numbers and the message's differ by one: 0 is "unspecified" there.
+  out->set_over_limit(static_cast<v1::OverLimit>(static_cast<int>(plan.context_limit.policy) + 1));
+  out->set_history(plan.history == History::kLive ? v1::HISTORY_LIVE : v1::HISTORY_RECORDED);
   ToProto(plan.failure, out->mutable_failure());
   ToProto(plan.target, out->mutable_target());
 }
+
+namespace {
+
+void ReadReplay(const v1::RunPlan& in, RunPlan* plan, Checks* checks) {
+  checks->Require(
+      in.think_time() == v1::THINK_TIME_NONE || in.think_time() == v1::THINK_TIME_RECORDED,
+      "think_time", "a known kind");
+  plan->think_time =
+      in.think_time() == v1::THINK_TIME_RECORDED ? ThinkTime::kRecorded : ThinkTime::kNone;
+  plan->think_time_cap = checks->Span(in.think_time_cap_ns(), "think_time_cap_ns");
+  checks->Require(in.output_divisor() > 0, "output_divisor", "above 0");
+  plan->output_divisor = in.output_divisor();
+  const int mode = in.output_mode();
+  const bool known_mode = mode >= v1::OUTPUT_MODE_RECORDED && mode <= v1::OUTPUT_MODE_FREE;
+  checks->Require(known_mode, "output_mode", "a known kind");
+  if (known_mode) plan->output_mode = static_cast<OutputMode>(mode);
+  checks->Require((in.output_tokens() > 0) == (plan->output_mode == OutputMode::kFixed),
+                  "output_tokens", "above 0 exactly where the length is fixed");
+  plan->output_tokens = in.output_tokens();
+  plan->isolate_prefixes = in.isolate_prefixes();
+  plan->context_limit.tokens = in.context_limit_tokens();
+  const int over_limit = in.over_limit();
+  const bool known =
+      over_limit >= v1::OVER_LIMIT_SEND && over_limit <= v1::OVER_LIMIT_DROP_LONG_STARTS;
+  checks->Require(known, "over_limit", "a known policy");
+  if (known) plan->context_limit.policy = static_cast<OverLimit>(over_limit - 1);
+  checks->Require(in.history() == v1::HISTORY_RECORDED || in.history() == v1::HISTORY_LIVE,
+                  "history", "a known kind");
+  plan->history = in.history() == v1::HISTORY_LIVE ? History::kLive : History::kRecorded;
+}
+
+}  // namespace
 
 StatusOr<RunPlan> FromProto(const v1::RunPlan& in) {
   Checks checks("RunPlan");
@@ -156,22 +207,7 @@ StatusOr<RunPlan> FromProto(const v1::RunPlan& in) {
   checks.Require(in.tiers_size() > 0, "tiers", "at least one");
   checks.Require(static_cast<std::uint32_t>(in.tiers_size()) <= limits::kTiersMax, "tiers",
                  "at most 8");
-  checks.Require(
-      in.think_time() == v1::THINK_TIME_NONE || in.think_time() == v1::THINK_TIME_RECORDED,
-      "think_time", "a known kind");
-  plan.think_time =
-      in.think_time() == v1::THINK_TIME_RECORDED ? ThinkTime::kRecorded : ThinkTime::kNone;
-  plan.think_time_cap = checks.Span(in.think_time_cap_ns(), "think_time_cap_ns");
-  checks.Require(in.output_divisor() > 0, "output_divisor", "above 0");
-  plan.output_divisor = in.output_divisor();
-  const int mode = in.output_mode();
-  checks.Require(mode >= v1::OUTPUT_MODE_RECORDED && mode <= v1::OUTPUT_MODE_FREE, "output_mode",
-                 "a known kind");
-  plan.output_mode = checks.ok() ? static_cast<OutputMode>(mode) : OutputMode::kRecorded;
-  checks.Require((in.output_tokens() > 0) == (plan.output_mode == OutputMode::kFixed),
-                 "output_tokens", "above 0 exactly where the length is fixed");
-  plan.output_tokens = in.output_tokens();
-  plan.isolate_prefixes = in.isolate_prefixes();
+  ReadReplay(in, &plan, &checks);
   checks.Require(in.has_failure(), "failure", "set");
   checks.Require(in.has_target(), "target", "set");
   if (!checks.ok()) return checks.status();

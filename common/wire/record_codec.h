@@ -17,7 +17,7 @@ namespace plimsoll {
 // Overwrites what `out` held. A record whose stamps lie before its release or after its end is
 // written, and refused by the reader.
 void ToProto(const RecordBatch& batch, v1::RecordBatch* out);
-// InvalidArgument in words: "RecordBatch.lane: must be below 4096, is 5000 (record 3 of 10)".
+// InvalidArgument in words: "RecordBatch.lane: must be below 16384, is 20000 (record 3 of 10)".
 StatusOr<RecordBatch> FromProto(const v1::RecordBatch& in);
 
 // The same as bytes, as the store keeps them.

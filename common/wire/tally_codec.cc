@@ -26,6 +26,7 @@ void ToProto(const PlayTally& play, v1::PlayTally* out) {
     failure->set_block_code(wire::BlockCode(play.failed_block));
     failure->set_at_ns(play.failed_at_ns);
     failure->set_next_play_at_ns(play.next_play_at_ns);
+    failure->set_client_fault(play.client_fault);
   }
 }
 
@@ -44,8 +45,38 @@ PlayTally FromProto(const v1::PlayTally& in, Checks* checks) {
     play.failed_at_ns = checks->Offset(failure.at_ns(), "plays.failure.at_ns");
     play.next_play_at_ns =
         checks->Offset(failure.next_play_at_ns(), "plays.failure.next_play_at_ns");
+    play.client_fault = failure.client_fault();
   }
   return play;
+}
+
+void ToProto(const FidelityCounts& counts, v1::LaneTally* out) {
+  out->set_pauses(counts.pauses);
+  out->set_pause_recorded_ns(counts.pause_recorded_ns);
+  out->set_pause_removed_ns(counts.pause_removed_ns);
+  out->set_answers_kept(counts.answers_kept);
+  out->set_answers_over_limit(counts.answers_over_limit);
+  out->set_answers_without_content(counts.answers_without_content);
+  out->set_turns_live(counts.turns_live);
+  out->set_turns_recorded(counts.turns_recorded);
+}
+
+FidelityCounts ReadFidelity(const v1::LaneTally& in, Checks* checks) {
+  FidelityCounts counts;
+  counts.pauses = in.pauses();
+  // A recorded pause may be of weeks, and a lane has many: the sum is bounded by the type's half.
+  checks->Require(in.pause_recorded_ns() >= 0 && in.pause_recorded_ns() <= wire::kInstantMaxNs,
+                  "pause_recorded_ns", "not negative, at most 2^61");
+  checks->Require(in.pause_removed_ns() >= 0 && in.pause_removed_ns() <= in.pause_recorded_ns(),
+                  "pause_removed_ns", "from 0 to pause_recorded_ns");
+  counts.pause_recorded_ns = in.pause_recorded_ns();
+  counts.pause_removed_ns = in.pause_removed_ns();
+  counts.answers_kept = in.answers_kept();
+  counts.answers_over_limit = in.answers_over_limit();
+  counts.answers_without_content = in.answers_without_content();
+  counts.turns_live = in.turns_live();
+  counts.turns_recorded = in.turns_recorded();
+  return counts;
 }
 
 void ToProto(const LaneTally& lane, v1::LaneTally* out) {
@@ -60,6 +91,7 @@ void ToProto(const LaneTally& lane, v1::LaneTally* out) {
   out->set_dead_man_ns(ns(LaneState::kDeadMan));
   out->set_no_session_ns(ns(LaneState::kNoSession));
   for (const PlayTally& play : lane.plays) ToProto(play, out->add_plays());
+  ToProto(lane.fidelity, out);
 }
 static_assert(kLaneStates == 7, "a new state needs a field in plimsoll.v1.LaneTally");
 
@@ -80,6 +112,7 @@ StatusOr<LaneTally> FromProto(const v1::LaneTally& in) {
   set(LaneState::kNoSession, in.no_session_ns(), "no_session_ns");
   checks.Require(static_cast<std::size_t>(in.plays_size()) <= wire::kPlaysPerLaneMax, "plays",
                  "at most 65536");
+  lane.fidelity = ReadFidelity(in, &checks);
   if (!checks.ok()) return checks.status();
   lane.plays.reserve(static_cast<std::size_t>(in.plays_size()));
   for (const v1::PlayTally& play : in.plays()) lane.plays.push_back(FromProto(play, &checks));
@@ -143,7 +176,7 @@ StatusOr<StepTally> FromProto(const v1::StepTally& in) {
   tally.cpu_share_max = in.cpu_share_max();
   tally.records_lost = in.records_lost();
   checks.Require(static_cast<std::uint32_t>(in.lanes_size()) <= limits::kLanesMax, "lanes",
-                 "at most 4096");
+                 "at most 16384");
   if (!checks.ok()) return checks.status();
   std::bitset<limits::kLanesMax> seen;
   for (const v1::LaneTally& lane : in.lanes()) {

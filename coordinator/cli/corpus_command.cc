@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "common/base/status.h"
+#include "common/cli/command_line.h"
 #include "common/corpus/copies.h"
 #include "common/corpus/stats.h"
 #include "common/corpus/synth.h"
@@ -254,23 +255,8 @@ int CorpusMain(int argc, const char* const* argv) {
     const CLI::App* import = AddImport(&app, &import_options);
     const CLI::App* show = AddShow(&app, &show_options);
     AddSynth(&app, &synth_command);
-    try {
-      std::vector<std::string> words(argv, argv + argc);
-      const auto commands = app.get_subcommands([](CLI::App*) { return true; });
-      const bool known = std::any_of(commands.begin(), commands.end(), [&](const CLI::App* one) {
-        return !words.empty() && one->get_name() == words[0];
-      });
-      if (!words.empty() && words[0].substr(0, 1) != "-" && !known) {
-        return Finish(absl::InvalidArgumentError(
-            fmt::format("unknown command \"{}\"; known are import, show and synth", words[0])));
-      }
-      std::reverse(words.begin(), words.end());  // As App::parse() wants them.
-      app.parse(words);
-    } catch (const CLI::CallForHelp&) {
-      Print(app.help());
-      return Finish(absl::OkStatus());
-    } catch (const CLI::ParseError& error) {
-      return Finish(absl::InvalidArgumentError(std::string(error.what())));
+    if (const auto code = ParseCommandLine(app, {argv, argv + argc}, "plimsoll corpus")) {
+      return *code;
     }
     if (import->parsed()) return Finish(RunImport(import_options));
     if (show->parsed()) return Finish(RunShow(show_options));

@@ -3,17 +3,15 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <memory>
 #include <system_error>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zstd.h>
+
+#include "coordinator/cli/output_file.h"
 
 namespace plimsoll {
 namespace {
@@ -30,7 +28,11 @@ bool EndsIn(std::string_view text, std::string_view end) {
 }
 
 Status FromErrno(std::string_view what) {
-  const std::string message = fmt::format("{}: {}", what, std::strerror(errno));
+  const char* to_do = errno == ENOENT || errno == ENOTDIR ? "; check the path"
+                      : errno == EACCES                   ? "; let this user read it"
+                      : errno == EISDIR                   ? "; name a file in it"
+                                                          : "";
+  const std::string message = fmt::format("{}: {}{}", what, std::strerror(errno), to_do);
   if (errno == ENOENT || errno == ENOTDIR) return absl::NotFoundError(message);
   return absl::InvalidArgumentError(message);
 }
@@ -61,34 +63,6 @@ StatusOr<std::string> Decompress(std::string_view bytes, std::size_t bytes_max) 
   }
   if (left != 0) return absl::InvalidArgumentError("the compressed file was cut short");
   return out;
-}
-
-Status WriteAll(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return absl::InternalError(std::strerror(errno));
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  if (::fchmod(fd, 0644) != 0 || ::fsync(fd) != 0) {
-    return absl::InternalError(std::strerror(errno));
-  }
-  return absl::OkStatus();
-}
-
-// Creates an empty file beside `path`, puts its name into *temporary, returns its descriptor.
-StatusOr<int> CreateBeside(const std::string& path, std::string* temporary) {
-  std::error_code error;
-  if (fs::is_directory(path, error)) {
-    return absl::InvalidArgumentError(fmt::format("{}: is a folder", path));
-  }
-  *temporary = path + ".XXXXXX";
-  const int fd = ::mkstemp(temporary->data());
-  if (fd < 0) {
-    return absl::InvalidArgumentError(
-        fmt::format("{}: cannot create it: {}", path, std::strerror(errno)));
-  }
-  return fd;
 }
 
 }  // namespace
@@ -153,23 +127,13 @@ std::string ShortPath(const std::string& path) {
 }
 
 Status WriteFileWhole(const std::string& path, std::string_view bytes) {
-  std::string temporary;
-  ASSIGN_OR_RETURN(const int fd, CreateBeside(path, &temporary));
-  Status status = WriteAll(fd, bytes);
-  if (::close(fd) != 0 && status.ok()) status = absl::InternalError(std::strerror(errno));
-  if (status.ok() && std::rename(temporary.c_str(), path.c_str()) != 0) {
-    status = absl::InternalError(std::strerror(errno));
-  }
-  if (!status.ok()) ::unlink(temporary.c_str());
-  return Annotate(status, fmt::format("{}: cannot write it", path));
+  ASSIGN_OR_RETURN(OutputFile file, OutputFile::Create(path));
+  RETURN_IF_ERROR(file.Write(bytes));
+  return file.Finish();
 }
 
 Status CheckWritable(const std::string& path) {
-  std::string temporary;
-  ASSIGN_OR_RETURN(const int fd, CreateBeside(path, &temporary));
-  ::close(fd);
-  ::unlink(temporary.c_str());
-  return absl::OkStatus();
+  return OutputFile::Create(path).status();
 }
 
 }  // namespace plimsoll

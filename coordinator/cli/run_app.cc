@@ -22,10 +22,13 @@
 #include "common/loop/signals.h"
 #include "common/plan/lanes.h"
 #include "common/wire/corpus_codec.h"
+#include "coordinator/api/api_server.h"
 #include "coordinator/cli/corpus_files.h"
-#include "coordinator/cli/run_report.h"
+#include "coordinator/cli/endpoint_file.h"
 #include "coordinator/fleet/grpc_fleet_server.h"
 #include "coordinator/report/json_report.h"
+#include "coordinator/report/run_report.h"
+#include "coordinator/report/text_layout.h"
 #include "coordinator/run/local_agents.h"
 #include "coordinator/run/preflight.h"
 #include "coordinator/run/run_driver.h"
@@ -61,6 +64,13 @@ class LateEvents final : public AgentLinkEvents {
   AgentLinkEvents* events_ = nullptr;
 };
 
+constexpr Duration kLiveAge = 250ms;
+
+ApiListen ListenOf(const RunFlags& flags) {
+  return {.http = flags.http == "off" ? "" : flags.http,
+          .grpc = flags.grpc == "off" ? "" : flags.grpc};
+}
+
 class RunApp {
  public:
   RunApp(LoadedScenario loaded, const RunFlags& flags, std::unique_ptr<Store> store)
@@ -68,15 +78,24 @@ class RunApp {
         flags_(flags),
         store_(std::move(store)),
         repo_(*store_),
-        http_(loop_) {}
+        http_(loop_),
+        progress_(loop_, ProgressFor(STDERR_FILENO, flags.colour), loaded_.scenario.bar,
+                  [this] { return driver_->Live(); }) {
+    progress_.on_line = [this](const std::string& line) { progress_.Say(Stamped(line)); };
+  }
 
   int Run();
 
  private:
   Status SetUp();
   Status StartLinks();
+  Status StartApi();
+  std::optional<LiveRun> Live();
+  std::string ApiAddresses() const;
+  void EndApi();
   void StartPreflight(const RunPlan& plan, std::function<void(PreflightReport)> done);
   void OnPreflight(const PreflightReport& report);
+  std::string Stamped(const std::string& line) const;
   void Say(const std::string& line);
   void OnStep(const RunStep& step);
   int Conclude();
@@ -98,6 +117,11 @@ class RunApp {
   std::unique_ptr<Preflight> preflight_;
   std::unique_ptr<StoreJournal> journal_;
   std::unique_ptr<RunDriver> driver_;
+  std::unique_ptr<ApiServer> api_;
+  std::optional<EndpointFile> endpoint_file_;
+  std::optional<LiveStatus> live_;  // As of live_at_.
+  MonoTime live_at_{};
+  Progress progress_;  // After driver_, which it looks at.
   MonoTime begun_{};
   std::optional<RunResult> result_;
 };
@@ -131,6 +155,7 @@ Status RunApp::SetUp() {
   ASSIGN_OR_RETURN(secrets_, ReadTargetSecrets(plan_.target));
   target_ = std::make_unique<HttpCallTransport>(http_, loop_, plan_.target, secrets_);
   RETURN_IF_ERROR(StartLinks());
+  RETURN_IF_ERROR(StartApi());
   return repo_.PutRun(info_);  // Last: a run that could not be set up was none.
 }
 
@@ -171,6 +196,48 @@ Status RunApp::StartLinks() {
   return absl::OkStatus();
 }
 
+Status RunApp::StartApi() {
+  const ApiListen listen = ListenOf(flags_);
+  if (listen.http.empty() && listen.grpc.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(api_, ApiServer::Listen(loop_,
+                                           {.repo = [this](Freshness) { return &repo_; },
+                                            .live = [this] { return Live(); }},
+                                           listen));
+  auto file = EndpointFile::Write(
+      flags_.store,
+      {.run_id = info_.id, .http = api_->http_address(), .grpc = api_->grpc_address()});
+  if (!file.ok()) return file.status();
+  endpoint_file_.emplace(*std::move(file));
+  return absl::OkStatus();
+}
+
+// However many ask: a status costs a look at every cell of the step.
+std::optional<LiveRun> RunApp::Live() {
+  if (driver_ == nullptr || result_.has_value()) return std::nullopt;
+  if (!live_.has_value() || loop_.Now() - live_at_ >= kLiveAge) {
+    live_ = driver_->Live();
+    live_at_ = loop_.Now();
+  }
+  return LiveRun{.run_id = info_.id, .status = live_, .coordinator_http = ""};
+}
+
+std::string RunApp::ApiAddresses() const {
+  const std::string http = api_->http_address();
+  const std::string grpc = api_->grpc_address();
+  return fmt::format("results API on {}{}{}{}", http.empty() ? "" : "http://", http,
+                     !http.empty() && !grpc.empty() ? " and " : "",
+                     grpc.empty() ? "" : "gRPC " + grpc);
+}
+
+// Who watches the run hears how it ended before the servers go.
+void RunApp::EndApi() {
+  if (api_ == nullptr) return;
+  api_->Finish(absl::UnavailableError("the coordinator has ended"), [this] { loop_.Stop(); });
+  loop_.Run();
+  endpoint_file_.reset();
+  api_.reset();
+}
+
 void RunApp::StartPreflight(const RunPlan& plan, std::function<void(PreflightReport)> done) {
   const FirstPrompt first =
       LongestFirstPrompt(plan, *loaded_.corpus, loaded_.scenario.sweep.sessions.front());
@@ -201,28 +268,37 @@ void RunApp::OnPreflight(const PreflightReport& report) {
   }
 }
 
+std::string RunApp::Stamped(const std::string& line) const {
+  const double s = begun_ == MonoTime{} ? 0.0 : ToSeconds(loop_.Now() - begun_);
+  return fmt::format("{:6.1f} s  {}", s, Printable(line));
+}
+
 void RunApp::Say(const std::string& line) {
-  const double s = ToSeconds(loop_.Now() - begun_);
-  std::fprintf(stderr, "%6.1f s  %s\n", begun_ == MonoTime{} ? 0.0 : s, line.c_str());
+  progress_.Say(Stamped(line));
   // The log of a run is a help, not a result: a store that fails says so on the next batch.
   (void)repo_.PutEvent(info_.id, {.at = clock_.WallNow(), .text = line});
 }
 
 void RunApp::OnStep(const RunStep& step) {
   Say(StepLine(step.summary));
+  live_.reset();
+  if (api_ != nullptr) api_->Look();
 }
 
 int RunApp::Run() {
   begun_ = loop_.Now();
   if (const Status status = SetUp(); !status.ok()) return Fail(ExitCode::kCouldNotRun, status);
   Say(fmt::format("run {} (seed {}, nonce {})", info_.id, info_.seed, info_.nonce));
-  Signals signals(loop_, [this](int count, int) {
-    // The third leaves at once: children die with this process.
-    if (count >= 3) std::_Exit(Code(ExitCode::kStopped));
-    driver_->RequestStop(count);
-  });
-  driver_->Start();
-  loop_.Run();
+  if (api_ != nullptr) Say(ApiAddresses());
+  {
+    // The third leaves with what there is; one more, while that is written, ends the process: the
+    // signals have their old meaning again by then.
+    const Signals signals(loop_, [this](int count, int) { driver_->RequestStop(count); });
+    driver_->Start();
+    progress_.Start();
+    loop_.Run();
+    progress_.Stop();
+  }
   return Conclude();
 }
 
@@ -252,14 +328,31 @@ int RunApp::Conclude() {
     std::fprintf(stderr, "plimsoll: standard output takes no report; see plimsoll runs show %s\n",
                  info_.id.c_str());
   }
+  EndApi();
   if (!written.ok()) return Fail(ExitCode::kInternal, written);
   if (!kept.ok()) return Fail(ExitCode::kCouldNotRun, kept);
   return Code(result_->code);
 }
 
+// "; it runs 20261130-…-demo" if the store, looked at beside its holder, says so.
+std::string RunningIn(const std::string& folder) {
+  const auto store = OpenRocksStore(folder, StoreAccess::kReadOnly);
+  if (!store.ok()) return {};
+  const auto runs = RunRepo(**store).ListRuns(1);
+  if (!runs.ok() || runs->empty() || runs->front().state != RunState::kRunning) return {};
+  return fmt::format(" (its run: {})", runs->front().id);
+}
+
+Status Annotated(const Status& status, const std::string& more) {
+  return Status(status.code(), std::string(MessageOf(status)) + more);
+}
+
 }  // namespace
 
 int RunScenario(LoadedScenario loaded, const RunFlags& flags) {
+  if (const Status status = CheckApiListen(ListenOf(flags)); !status.ok()) {
+    return Fail(ExitCode::kUsage, status);
+  }
   // Found now, not after an hour of measuring.
   if (!flags.json.empty()) {
     if (const Status status = CheckWritable(flags.json); !status.ok()) {
@@ -267,7 +360,9 @@ int RunScenario(LoadedScenario loaded, const RunFlags& flags) {
     }
   }
   auto store = OpenRocksStore(flags.store, StoreAccess::kReadWrite);
-  if (!store.ok()) return Fail(ExitCode::kCouldNotRun, store.status());
+  if (!store.ok()) {
+    return Fail(ExitCode::kCouldNotRun, Annotated(store.status(), RunningIn(flags.store)));
+  }
   return RunApp(std::move(loaded), flags, *std::move(store)).Run();
 }
 

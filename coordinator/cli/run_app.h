@@ -5,14 +5,19 @@
 #include <optional>
 #include <string>
 
+#include "coordinator/cli/progress.h"
 #include "coordinator/cli/scenario_files.h"
 
 namespace plimsoll {
 
 struct RunFlags {
   std::string store = "plimsoll-store";
-  std::string json;                    // Empty: no JSON report.
-  std::optional<std::uint64_t> nonce;  // Absent: drawn.
+  std::string json;                           // Empty: no JSON report.
+  std::optional<std::uint64_t> nonce;         // Absent: drawn.
+  ColourChoice colour = ColourChoice::kAuto;  // Of progress.
+  // Where the results API listens while the run lasts; "off" or empty: not at all.
+  std::string http = "127.0.0.1:0";
+  std::string grpc = "off";
 };
 
 // Runs to the end, prints the report, returns the process's exit code.

@@ -1,12 +1,16 @@
 #include "coordinator/cli/run_command.h"
 
 #include <cstdio>
+#include <map>
 #include <optional>
 #include <string>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "common/config/quantities.h"
+#include "coordinator/cli/check_text.h"
+#include "coordinator/cli/parse_words.h"
 #include "coordinator/cli/run_app.h"
 #include "coordinator/cli/scenario_files.h"
 #include "coordinator/run/run_machine.h"
@@ -22,19 +26,12 @@ int Fail(const Status& status) {
                                                       : kUsage;
 }
 
-// An exit code when the command line alone decides.
-std::optional<int> Parse(CLI::App& app, int argc, const char* const* argv) {
-  std::vector<std::string> words;
-  for (int i = argc - 1; i >= 0; --i) words.emplace_back(argv[i]);
-  try {
-    app.parse(words);
-  } catch (const CLI::ParseError& e) {
-    if (e.get_exit_code() == 0) return app.exit(e);
-    std::fprintf(stderr, "plimsoll: %s (see plimsoll %s --help)\n", e.what(),
-                 app.get_name().c_str());
-    return kUsage;
-  }
-  return std::nullopt;
+// What CLI11 would say of a number that is none is no help.
+std::string WrongNonce(const std::string& text) {
+  const auto nonce = ParseCount(text);
+  if (nonce.ok()) return {};
+  return "takes a whole number from 0 to 18446744073709551615, as the report of the run to repeat "
+         "says";
 }
 
 }  // namespace
@@ -43,15 +40,14 @@ int CheckMain(int argc, const char* const* argv) {
   CLI::App app("Reads a scenario and its corpus, and prints the dry plan. Sends nothing.", "check");
   std::string path;
   app.add_option("SCENARIO", path, "The scenario's YAML file")->required();
-  if (const auto code = Parse(app, argc, argv)) return *code;
+  if (const auto code = ParseWords(app, argc, argv)) return *code;
   auto loaded = LoadScenario(path);
   if (!loaded.ok()) return Fail(loaded.status());
   auto plan = MakeRunPlan(loaded->scenario, *loaded->corpus,
                           {.run_id = "check", .corpus_digest = loaded->corpus_digest});
   if (!plan.ok()) return Fail(plan.status());
-  for (const std::string& line : DryPlan(loaded->scenario, *plan, *loaded->corpus)) {
-    std::printf("%s\n", line.c_str());
-  }
+  const DryPlan dry = MakeDryPlan(loaded->scenario, *plan, *loaded->corpus);
+  std::fputs(CheckText(loaded->scenario, *plan, *loaded->corpus, dry).c_str(), stdout);
   return 0;
 }
 
@@ -65,11 +61,22 @@ int RunMain(int argc, const char* const* argv) {
   app.add_option("SCENARIO", path, "The scenario's YAML file")->required();
   app.add_option("--store", flags.store, "Folder that keeps runs (./plimsoll-store)");
   app.add_option("--json", flags.json, "Write the report as JSON to this file, too");
-  app.add_option("--nonce", flags.nonce, "Salt of the prompts, to repeat a run to the byte");
+  app.add_option("--nonce", flags.nonce, "Salt of the prompts, to repeat a run to the byte")
+      ->check(WrongNonce);
+  app.add_option("--http", flags.http,
+                 "HOST:PORT of the results API while it runs (127.0.0.1:0: any free port); 'off'");
+  app.add_option("--grpc", flags.grpc, "HOST:PORT of the same over gRPC (off)");
+  const std::map<std::string, ColourChoice> colours = {{"auto", ColourChoice::kAuto},
+                                                       {"always", ColourChoice::kAlways},
+                                                       {"never", ColourChoice::kNever}};
+  app.add_option("--color", flags.colour,
+                 "Colour of progress: auto (on a terminal, unless NO_COLOR), always, never")
+      ->transform(CLI::CheckedTransformer(colours))
+      ->option_text("WHEN");
   app.footer(
       "Exit codes: 0 target held, 1 missed, 2 too close, 3 no data, 4 could not run, 5 stopped,\n"
       "64 usage or scenario error, 70 internal error.");
-  if (const auto code = Parse(app, argc, argv)) return *code;
+  if (const auto code = ParseWords(app, argc, argv)) return *code;
   auto loaded = LoadScenario(path);
   if (!loaded.ok()) return Fail(loaded.status());
   return RunScenario(*std::move(loaded), flags);

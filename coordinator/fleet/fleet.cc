@@ -48,6 +48,18 @@ std::uint32_t Fleet::calls_in_flight() const {
   return sum;
 }
 
+std::uint32_t Fleet::lanes(std::uint32_t slot) const {
+  return alive(slot) ? slots_[slot].lanes : 0;
+}
+
+std::uint32_t Fleet::calls_in_flight(std::uint32_t slot) const {
+  return alive(slot) ? slots_[slot].calls_in_flight : 0;
+}
+
+Duration Fleet::silent_for(std::uint32_t slot) const {
+  return slot < slots_.size() ? scheduler_.Now() - slots_[slot].heard : Duration{0};
+}
+
 void Fleet::Send(std::uint32_t slot, CoordinatorMessage message) {
   if (alive(slot)) links_.Send(slots_[slot].link, std::move(message));
 }
@@ -172,6 +184,7 @@ void Fleet::OnPong(Member& member, const Pong& pong) {
   member.clock.Add(ping->second, scheduler_.Now(), MonoTime(Duration(pong.agent_ns)));
   ++member.pongs;
   member.calls_in_flight = pong.calls_in_flight;
+  member.lanes = pong.lanes;
   // Pongs come in order, so older pings will not be answered any more.
   member.pings.erase(member.pings.begin(), std::next(ping));
 }

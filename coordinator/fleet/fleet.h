@@ -38,11 +38,18 @@ class Fleet final : public AgentLinkEvents {
   std::uint32_t size() const { return size_; }
   std::uint32_t present() const;  // Agents that said Hello and are alive.
   bool alive(std::uint32_t slot) const;
+  // True once every slot is taken: from then on each has a Hello, of a lost agent its last one.
+  bool complete() const { return !slots_.empty(); }
   const Hello& hello(std::uint32_t slot) const { return slots_[slot].hello; }
   ClockOffset::Estimate clock(std::uint32_t slot) const;
   // True once every agent alive has answered enough pings for a common start.
   bool clocks_known() const;
   std::uint32_t calls_in_flight() const;
+  // As the last pong of the slot's agent says; 0 of a lost one.
+  std::uint32_t lanes(std::uint32_t slot) const;
+  std::uint32_t calls_in_flight(std::uint32_t slot) const;
+  // Since the slot's agent was last heard, also of a lost one; 0 before the fleet is complete.
+  Duration silent_for(std::uint32_t slot) const;
 
   void Send(std::uint32_t slot, CoordinatorMessage message);
   void SendAll(const CoordinatorMessage& message);
@@ -65,6 +72,7 @@ class Fleet final : public AgentLinkEvents {
     std::uint32_t pongs = 0;
     std::map<std::uint64_t, MonoTime> pings;  // On the way, by sequence.
     std::uint32_t calls_in_flight = 0;
+    std::uint32_t lanes = 0;
   };
 
   void OnHello(LinkId link, Hello hello);

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "common/base/rng.h"
+
 namespace plimsoll {
 namespace {
 
@@ -20,6 +22,11 @@ double EndToEndRate(const CallRecord& r) {
 // In millionths; what no sane server says is capped, far above any limit.
 std::int64_t Ppm(double share) {
   return static_cast<std::int64_t>(std::llround(std::min(share, 1e6) * 1e6));
+}
+
+// Odd, so that it and its small multiples are not 0.
+std::uint32_t PlayMixed(std::uint32_t lane, std::uint32_t play) {
+  return static_cast<std::uint32_t>(MixKey(lane, play) >> 32) | 1;
 }
 
 std::int64_t Milli(double rate) {
@@ -38,6 +45,7 @@ StepIngest::StepIngest(const StepPlan& plan, std::vector<LaneSpec> lanes,
       fit_(fit),
       blocks_(static_cast<std::uint32_t>(plan.measure / plan.block)),
       cells_(lanes_.size() * blocks_),
+      plays_(lanes_.size()),
       cycles_ns_(tier_names_.size()) {
   for (const Limit& limit : bar.limits) {
     if (limit.metric == Metric::kTtft) ttft_limit_ns_ = FromSeconds(limit.value).count();
@@ -59,7 +67,7 @@ std::optional<std::uint32_t> StepIngest::BlockAt(StepNanos released) const {
   return static_cast<std::uint32_t>(in_measure / plan_.block.count());
 }
 
-StepIngest::StreamState& StepIngest::StreamOf(PlayState& play, std::uint32_t stream) {
+StepIngest::StreamState& StepIngest::StreamOf(LanePlay& play, std::uint32_t stream) {
   for (StreamState& state : play.streams) {
     if (state.stream == stream) return state;
   }
@@ -71,8 +79,17 @@ void StepIngest::Add(const CallRecord& record) {
       record.tier >= tier_names_.size()) {
     return;
   }
+  if (broken_off_ && record.outcome == Outcome::kCut) {
+    ++hung_up_;
+    return;
+  }
   CountAttempt(record);
-  PlayState& play = plays_[{record.lane, record.play}];
+  LanePlay& play = plays_[record.lane];
+  if (play.play != record.play) {
+    ObserveUnfinished(record.lane);
+    play.play = record.play;
+    play.streams.clear();
+  }
   StreamState& stream = StreamOf(play, record.stream);
   const bool last = (record.flags & kLastAttempt) != 0;
   if (record.attempt == 1) {
@@ -87,11 +104,14 @@ void StepIngest::Add(const CallRecord& record) {
 
   const auto block = BlockAt(record.first_released);
   if (!block.has_value()) return;
-  if (record.attempt == 1) ++play.first_releases;
+  if (record.attempt == 1) {
+    ++first_releases_;
+    plays_mixed_ += PlayMixed(record.lane, record.play);
+  }
   if (last) {
     Observe(record, CellAt(record.lane, *block));
   } else {
-    stream.open = true;
+    stream.open = record.outcome != Outcome::kClientError;  // Ours is no observation.
   }
 }
 
@@ -179,20 +199,34 @@ void StepIngest::Add(const StepTally& tally) {
   tally_attempts_ += tally.attempts_released;
   in_flight_ns_ += tally.in_flight_request_ns;
   for (std::size_t o = 0; o < kOutcomes; ++o) tally_outcomes_[o] += tally.outcomes[o];
-  lane_tallies_.insert(lane_tallies_.end(), tally.lanes.begin(), tally.lanes.end());
+  for (const LaneTally& lane : tally.lanes) {
+    LaneTally& kept = lane_tallies_.emplace_back(LaneTally{.lane = lane.lane,
+                                                           .tier = lane.tier,
+                                                           .state_ns = lane.state_ns,
+                                                           .plays = {},
+                                                           .fidelity = lane.fidelity});
+    for (const PlayTally& play : lane.plays) {
+      tally_calls_ += play.calls_total;
+      // Remaining calls are either unsent or lie beyond the step.
+      const std::int64_t elsewhere =
+          std::int64_t{play.calls_before} + play.calls_skipped + play.calls_remaining;
+      tally_calls_elsewhere_ += elsewhere;
+      tally_plays_mixed_ += static_cast<std::uint32_t>(play.calls_total - elsewhere) *
+                            PlayMixed(lane.lane, play.play);
+      if (play.failed) kept.plays.push_back(play);
+    }
+  }
 }
 
 // A call whose last attempt never came (its play was given up while it waited) failed.
-void StepIngest::ObserveUnfinished() {
-  for (const auto& [key, play] : plays_) {
-    for (const StreamState& stream : play.streams) {
-      if (!stream.open) continue;
-      const auto block = BlockAt(stream.last_released);
-      if (!block.has_value()) continue;
-      CellCounts& counts = CellAt(key.lane, *block).counts;
-      ++counts.ttft_n;
-      ++counts.rate_n;
-    }
+void StepIngest::ObserveUnfinished(std::uint32_t lane) {
+  for (StreamState& stream : plays_[lane].streams) {
+    if (!std::exchange(stream.open, false)) continue;
+    const auto block = BlockAt(stream.last_released);
+    if (!block.has_value()) continue;
+    CellCounts& counts = CellAt(lane, *block).counts;
+    ++counts.ttft_n;
+    ++counts.rate_n;
   }
 }
 
@@ -208,7 +242,9 @@ void StepIngest::BookUnsent() {
   for (const LaneTally& lane : lane_tallies_) {
     if (lane.lane >= lanes_.size() || lane.tier >= tier_names_.size()) continue;
     for (const PlayTally& play : lane.plays) {
-      if (!play.failed) continue;
+      // What was not sent after a fault of our own is no error of the server's: the time is booked
+      // as ours, and client errors void the step.
+      if (play.client_fault) continue;
       // Only silence within the measured time counts. A failing call that was released before it
       // has no cell: then the block in which the silence begins is the next best.
       const StepNanos from = std::max(play.failed_at_ns, begin);
@@ -224,26 +260,34 @@ void StepIngest::BookUnsent() {
 }
 
 StepEvidence StepIngest::Close(std::vector<AgentEvidence> agents) {
-  ObserveUnfinished();
+  for (std::uint32_t lane = 0; lane < plays_.size(); ++lane) ObserveUnfinished(lane);
   BookUnsent();
+  StepEvidence evidence = SoFar(std::move(agents));
+  for (const LaneTally& lane : lane_tallies_) {
+    for (std::size_t s = 0; s < kLaneStates; ++s) evidence.lane_state_ns[s] += lane.state_ns[s];
+    std::vector<TierReplay>& tiers = evidence.replay.tiers;
+    if (lane.tier < tiers.size()) tiers[lane.tier].fidelity.Add(lane.fidelity);
+  }
+  evidence.planned_lane_ns = static_cast<std::int64_t>(plan_.sessions) * plan_.measure.count();
+  AddIdentities(&evidence);
+  evidence.requests_in_flight_mean =
+      static_cast<double>(in_flight_ns_) / static_cast<double>(plan_.measure.count());
+  return evidence;
+}
+
+StepEvidence StepIngest::SoFar(std::vector<AgentEvidence> agents) const {
   StepEvidence evidence;
   evidence.plan = plan_;
   evidence.tier_names = tier_names_;
+  for (const std::string& name : tier_names_) evidence.replay.tiers.push_back({.name = name});
   evidence.outcomes = outcomes_;
-  for (const LaneTally& lane : lane_tallies_) {
-    for (std::size_t s = 0; s < kLaneStates; ++s) evidence.lane_state_ns[s] += lane.state_ns[s];
-  }
-  evidence.planned_lane_ns = static_cast<std::int64_t>(plan_.sessions) * plan_.measure.count();
   evidence.agents = std::move(agents);
-  SumCells(&evidence);
-  AddIdentities(&evidence);
   evidence.tokens_in = tokens_in_;
   evidence.tokens_cached = tokens_cached_;
   evidence.tokens_out = tokens_out_;
   evidence.usage_missing = usage_missing_;
   evidence.fidelity = fidelity_;
-  evidence.requests_in_flight_mean =
-      static_cast<double>(in_flight_ns_) / static_cast<double>(plan_.measure.count());
+  SumCells(&evidence);
   return evidence;
 }
 
@@ -284,19 +328,11 @@ void StepIngest::AddIdentities(StepEvidence* evidence) const {
   }
   add("outcomes that differ between agents and records = 0", differing, 0);
 
-  std::int64_t total = 0;
-  std::int64_t accounted = 0;
-  std::array<std::int64_t, kLaneStates> states = evidence->lane_state_ns;
-  for (const LaneTally& lane : lane_tallies_) {
-    for (const PlayTally& play : lane.plays) {
-      total += play.calls_total;
-      const auto seen = plays_.find({lane.lane, play.play});
-      const std::int64_t released = seen == plays_.end() ? 0 : seen->second.first_releases;
-      // Remaining calls are either unsent or lie beyond the step.
-      accounted += play.calls_before + play.calls_skipped + released + play.calls_remaining;
-    }
-  }
-  add("calls of plays = before + skipped + released + unsent + beyond", total, accounted);
+  const std::array<std::int64_t, kLaneStates>& states = evidence->lane_state_ns;
+  add("calls of plays = before + skipped + released + unsent + beyond", tally_calls_,
+      tally_calls_elsewhere_ + first_releases_);
+  add("calls of plays, each in its own: checksums of tallies and records", tally_plays_mixed_,
+      plays_mixed_);
   add("planned lane-time = sum of lane states (ns)", evidence->planned_lane_ns,
       std::accumulate(states.begin(), states.end(), std::int64_t{0}));
 }

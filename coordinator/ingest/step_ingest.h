@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include "common/plan/template_fit.h"
@@ -31,19 +30,20 @@ class StepIngest {
   // calls without a last attempt) and hands the evidence over. `agents` holds what the fleet knows
   // of each.
   StepEvidence Close(std::vector<AgentEvidence> agents);
+
+  // The step ends here, by a stop and not by its plan. Calls that the stop hangs up are counted
+  // apart: they say nothing of the deployment.
+  void BreakOff() { broken_off_ = true; }
+  std::uint64_t hung_up() const { return hung_up_; }
+  // What a step that was broken off has measured. Without tallies there are no lane states, no
+  // unsent calls and no identities in it.
+  StepEvidence SoFar(std::vector<AgentEvidence> agents) const;
   const std::vector<Cell>& cells() const { return cells_; }
+  // Of attempts released in the measured time, as their records came in.
+  std::uint64_t attempts() const { return attempts_; }
+  const OutcomeCounts& outcomes() const { return outcomes_; }
 
  private:
-  struct PlayKey {
-    std::uint32_t lane;
-    std::uint32_t play;
-    friend bool operator==(const PlayKey&, const PlayKey&) = default;
-  };
-  struct PlayKeyHash {
-    std::size_t operator()(const PlayKey& key) const {
-      return (std::size_t{key.lane} << 32 | key.play) * 0x9e3779b97f4a7c15ULL >> 16;
-    }
-  };
   // What is known of one stream of one play, for cycles and unfinished calls.
   struct StreamState {
     std::uint32_t stream = 0;
@@ -51,19 +51,22 @@ class StepIngest {
     bool last_ok = false;
     bool open = false;  // That call failed and has not come to its last attempt.
   };
-  struct PlayState {
-    std::uint32_t first_releases = 0;  // Calls first released in the measured time.
+  // The play that a lane is at. A lane begins its next play when every call of the one before has
+  // ended, and its agent's records come in order: what a new play's first record does not find is
+  // complete. So memory grows with the plays alive, not with those that ever were.
+  struct LanePlay {
+    std::uint32_t play = 0;
     std::vector<StreamState> streams;
   };
 
   std::optional<std::uint32_t> BlockAt(StepNanos released) const;
   Cell& CellAt(std::uint32_t lane, std::uint32_t block) { return cells_[lane * blocks_ + block]; }
-  StreamState& StreamOf(PlayState& play, std::uint32_t stream);
+  static StreamState& StreamOf(LanePlay& play, std::uint32_t stream);
   void CountAttempt(const CallRecord& record);
   void CountFidelity(const CallRecord& record, CellCounts& counts);
   void CountOutput(const CallRecord& record, CellCounts& counts);
   void Observe(const CallRecord& record, Cell& cell);
-  void ObserveUnfinished();
+  void ObserveUnfinished(std::uint32_t lane);
   void BookUnsent();
   StepNanos MedianCycle(std::uint8_t tier) const;
   void AddIdentities(StepEvidence* evidence) const;
@@ -78,19 +81,29 @@ class StepIngest {
   std::int64_t ttft_limit_ns_ = -1;  // Negative: the bar has no such part.
   double rate_limit_ = -1;
 
-  std::vector<Cell> cells_;  // lane-major.
-  std::unordered_map<PlayKey, PlayState, PlayKeyHash> plays_;
+  std::vector<Cell> cells_;           // lane-major.
+  std::vector<LanePlay> plays_;       // By lane.
   std::vector<Histogram> cycles_ns_;  // By tier.
   OutcomeCounts outcomes_{};
   std::uint64_t attempts_ = 0;
-  std::int64_t in_flight_ns_ = 0;  // Request-time within the measured time, as agents measure it.
+  std::int64_t first_releases_ = 0;  // Calls first released in the measured time.
+  std::int64_t in_flight_ns_ = 0;    // Request-time within the measured time, as agents measure it.
   std::uint64_t tokens_in_ = 0;
   std::uint64_t tokens_cached_ = 0;
   std::uint64_t tokens_out_ = 0;
   std::uint64_t usage_missing_ = 0;
   FidelityEvidence fidelity_;
 
-  std::vector<LaneTally> lane_tallies_;
+  bool broken_off_ = false;
+  std::uint64_t hung_up_ = 0;
+
+  std::vector<LaneTally> lane_tallies_;     // Of their plays only the failed ones.
+  std::int64_t tally_calls_ = 0;            // Of all plays.
+  std::int64_t tally_calls_elsewhere_ = 0;  // Of them not released in the measured time.
+  // Sums over the calls first released in the measured time of what their play mixes to, by records
+  // and by tallies: they differ when a call is another play's.
+  std::uint32_t plays_mixed_ = 0;
+  std::uint32_t tally_plays_mixed_ = 0;
   std::uint64_t tally_attempts_ = 0;
   OutcomeCounts tally_outcomes_{};
 };

@@ -10,6 +10,7 @@
 #include "common/record/outcome.h"
 #include "common/record/tally.h"
 #include "common/stats/histogram.h"
+#include "coordinator/judge/replay_summary.h"
 
 namespace plimsoll {
 
@@ -90,6 +91,7 @@ struct StepEvidence {
   OutcomeCounts outcomes{};             // Of attempts released in the measured time.
   std::array<std::int64_t, kLaneStates> lane_state_ns{};  // Over all lanes.
   std::int64_t planned_lane_ns = 0;                       // sessions x measured time.
+  ReplaySummary replay;                                   // Its tiers as tier_names.
   std::vector<AgentEvidence> agents;
   std::vector<Identity> identities;
   // Distributions over the measured time, for the report; the verdict uses the counts above.

@@ -1,5 +1,10 @@
 #include "coordinator/judge/step_summary.h"
 
+#include <fmt/format.h>
+
+#include "common/base/text.h"
+#include "coordinator/judge/proportion.h"
+
 namespace plimsoll {
 namespace {
 
@@ -19,11 +24,18 @@ std::optional<double> TokensPerSecond(std::optional<std::int64_t> thousandths) {
 
 TtftSummary SummarizeTtft(const StepEvidence& evidence) {
   const Histogram& all = evidence.ttft_ns;
-  return {.n = all.count() + evidence.ttft_infinite,
+  const std::uint64_t n = all.count() + evidence.ttft_infinite;
+  const auto carried = [&](double q) {
+    if (n < FewestForQuantile(q)) return ShownPercentile{};
+    return Shown(all.QuantileWithInfinite(q, evidence.ttft_infinite));
+  };
+  return {.n = n,
           .p50_s = Shown(all.QuantileWithInfinite(0.5, evidence.ttft_infinite)),
           .p90_s = Shown(all.QuantileWithInfinite(0.9, evidence.ttft_infinite)),
           .p90_ok_s = Shown(all.QuantileWithInfinite(0.9, 0)),
-          .p90_sent_s = Shown(evidence.ttft_sent_ns.QuantileWithInfinite(0.9, 0))};
+          .p90_sent_s = Shown(evidence.ttft_sent_ns.QuantileWithInfinite(0.9, 0)),
+          .p95_s = carried(0.95),
+          .p99_s = carried(0.99)};
 }
 
 RateSummary SummarizeRate(const StepEvidence& evidence) {
@@ -35,6 +47,12 @@ RateSummary SummarizeRate(const StepEvidence& evidence) {
       .reached_by_90_ok_tok_s = TokensPerSecond(all.ReachedBy(0.9)),
       .end_to_end_reached_by_90_tok_s =
           TokensPerSecond(evidence.end_to_end_rate_mtok_s.ReachedBy(0.9))};
+  const auto carried = [&](double q) -> std::optional<double> {
+    if (summary.n < FewestForQuantile(q)) return std::nullopt;
+    return TokensPerSecond(all.ReachedByWithZeros(q, evidence.rate_zero));
+  };
+  summary.reached_by_95_tok_s = carried(0.95);
+  summary.reached_by_99_tok_s = carried(0.99);
   for (const CellCounts& cell : evidence.cells) summary.one_chunk += cell.rate_one_chunk;
   return summary;
 }
@@ -100,7 +118,8 @@ StepSummary Summarize(const StepEvidence& evidence, const StepVerdict& verdict) 
                       .usage_missing = evidence.usage_missing,
                       .fidelity = SummarizeFidelity(evidence.fidelity),
                       .agents = evidence.agents,
-                      .identities = evidence.identities};
+                      .identities = evidence.identities,
+                      .replay = evidence.replay};
   if (evidence.planned_lane_ns > 0) {
     for (std::size_t i = 0; i < kLaneStates; ++i) {
       summary.lane_state_share[i] = static_cast<double>(evidence.lane_state_ns[i]) /
@@ -111,6 +130,21 @@ StepSummary Summarize(const StepEvidence& evidence, const StepVerdict& verdict) 
   if (measured_s > 0) {
     summary.calls_ok_per_s = static_cast<double>(summary.errors.ok) / measured_s;
   }
+  return summary;
+}
+
+StepSummary SummarizeBrokenOff(const StepEvidence& evidence, const Bar& bar, Duration measured) {
+  const Duration whole = evidence.plan.measure;
+  const std::string why =
+      measured > Duration{0}
+          ? fmt::format("stopped after {} of {}", ShortTime(measured), ShortTime(whole))
+          : std::string("stopped before its measured time began");
+  StepVerdict verdict{.is_void = true, .reasons = {why}};
+  for (const Limit& limit : bar.limits) verdict.parts.push_back({.limit = limit, .reason = why});
+  StepSummary summary = Summarize(evidence, verdict);
+  summary.broken_off_after = measured;
+  summary.calls_ok_per_s =
+      measured > Duration{0} ? static_cast<double>(summary.errors.ok) / ToSeconds(measured) : 0;
   return summary;
 }
 

@@ -29,6 +29,8 @@ struct TtftSummary {
   ShownPercentile p90_s;
   ShownPercentile p90_ok_s;    // Without the infinite ones.
   ShownPercentile p90_sent_s;  // Seconds from `sent`, calls with a first token only.
+  ShownPercentile p95_s;       // As p90_s; nothing below the calls that carry it (72 and 368).
+  ShownPercentile p99_s;
 };
 
 struct RateSummary {
@@ -39,6 +41,9 @@ struct RateSummary {
   std::optional<double> reached_by_90_tok_s;
   std::optional<double> reached_by_90_ok_tok_s;          // Without the zeros.
   std::optional<double> end_to_end_reached_by_90_tok_s;  // tokens_out / (last_token − released).
+  // As reached_by_90_tok_s; nothing below the calls that carry them.
+  std::optional<double> reached_by_95_tok_s;
+  std::optional<double> reached_by_99_tok_s;
 };
 
 struct ErrorSummary {
@@ -87,9 +92,16 @@ struct StepSummary {
   FidelitySummary fidelity;
   std::vector<AgentEvidence> agents;
   std::vector<Identity> identities;
+  ReplaySummary replay;
+  // The step was stopped after so much of its measured time, and never judged: what agents only say
+  // at its end (lane states, requests in flight, unsent calls, of themselves) is missing.
+  std::optional<Duration> broken_off_after;
 };
 
 // Pure; never fails: what the evidence does not hold is absent in the summary.
 StepSummary Summarize(const StepEvidence& evidence, const StepVerdict& verdict);
+
+// Of a step that was stopped after `measured` of its measured time: its numbers so far, no verdict.
+StepSummary SummarizeBrokenOff(const StepEvidence& evidence, const Bar& bar, Duration measured);
 
 }  // namespace plimsoll

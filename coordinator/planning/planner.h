@@ -1,4 +1,4 @@
-// Planner: a scenario and its corpus become the plan of a run, and what `check` prints of it. Pure.
+// Planner: a scenario and its corpus become the plan of a run. Pure.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,8 @@ struct RunIdentity {
   std::string corpus_digest;
 };
 
-// The plan that agents get. InvalidArgument if a tier of the mix has no session in the corpus.
+// The plan that agents get. InvalidArgument if a tier of the mix has no session in the corpus,
+// or its context limit leaves none.
 StatusOr<RunPlan> MakeRunPlan(const Scenario& scenario, const Corpus& corpus,
                               const RunIdentity& identity);
 
@@ -32,9 +33,5 @@ struct FirstPrompt {
   std::uint32_t call = 0;
 };
 FirstPrompt LongestFirstPrompt(const RunPlan& plan, const Corpus& corpus, std::uint32_t sessions);
-
-// The dry plan, a line each: steps, lanes per agent, tiers, time to expect.
-std::vector<std::string> DryPlan(const Scenario& scenario, const RunPlan& plan,
-                                 const Corpus& corpus);
 
 }  // namespace plimsoll

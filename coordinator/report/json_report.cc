@@ -119,6 +119,28 @@ Json OutcomesOf(const ErrorSummary& errors) {
   return json;
 }
 
+Json Of(const TierReplay& tier) {
+  const FidelityCounts& f = tier.fidelity;
+  const ContextCounts& c = tier.context;
+  return {{"tier", tier.name},
+          {"pauses", f.pauses},
+          {"pause_recorded_s", static_cast<double>(f.pause_recorded_ns) * 1e-9},
+          {"pause_removed_s", static_cast<double>(f.pause_removed_ns) * 1e-9},
+          {"answers_kept", f.answers_kept},
+          {"answers_over_limit", f.answers_over_limit},
+          {"answers_without_content", f.answers_without_content},
+          {"turns_live", f.turns_live},
+          {"turns_recorded", f.turns_recorded},
+          {"corpus_sessions", c.sessions},
+          {"corpus_sessions_dropped", c.sessions_dropped},
+          {"corpus_sessions_cut", c.sessions_cut},
+          {"corpus_calls", c.calls},
+          {"corpus_calls_left_out", c.calls_left_out},
+          {"corpus_calls_over_limit_sent", c.calls_over},
+          {"corpus_prompt_tokens", c.tokens},
+          {"corpus_prompt_tokens_left_out", c.tokens_left_out}};
+}
+
 Json Of(const ReportedStep& step);
 
 template <typename T>
@@ -128,12 +150,24 @@ Json ListOf(const std::vector<T>& values) {
   return list;
 }
 
+Json Of(const ReplaySummary& replay) {
+  const ContextLimit& limit = replay.context_limit;
+  return {{"think_time", replay.think_time == ThinkTime::kNone ? "none" : "recorded"},
+          {"think_time_cap_s", static_cast<double>(replay.think_time_cap.count()) / 1e9},
+          {"context_limit_tokens", limit.tokens > 0 ? Json(limit.tokens) : Json()},
+          {"over_limit", Name(limit.policy)},
+          {"history", replay.history == History::kLive ? "live" : "recorded"},
+          {"tiers", ListOf(replay.tiers)}};
+}
+
 Json TtftOf(const TtftSummary& ttft) {
   return {{"n", ttft.n},
           {"p50_s", Of(ttft.p50_s)},
           {"p90_s", Of(ttft.p90_s)},
           {"p90_without_failed_calls_s", Of(ttft.p90_ok_s)},
-          {"p90_from_sent_s", Of(ttft.p90_sent_s)}};
+          {"p90_from_sent_s", Of(ttft.p90_sent_s)},
+          {"p95_s", Of(ttft.p95_s)},
+          {"p99_s", Of(ttft.p99_s)}};
 }
 
 Json RateOf(const RateSummary& rate) {
@@ -142,7 +176,9 @@ Json RateOf(const RateSummary& rate) {
           {"reached_by_50_percent_tok_s", Number(rate.reached_by_50_tok_s)},
           {"reached_by_90_percent_tok_s", Number(rate.reached_by_90_tok_s)},
           {"reached_by_90_percent_without_failed_calls_tok_s", Number(rate.reached_by_90_ok_tok_s)},
-          {"end_to_end_reached_by_90_percent_tok_s", Number(rate.end_to_end_reached_by_90_tok_s)}};
+          {"end_to_end_reached_by_90_percent_tok_s", Number(rate.end_to_end_reached_by_90_tok_s)},
+          {"reached_by_95_percent_tok_s", Number(rate.reached_by_95_tok_s)},
+          {"reached_by_99_percent_tok_s", Number(rate.reached_by_99_tok_s)}};
 }
 
 Json OutputOf(const FidelitySummary& f) {
@@ -198,6 +234,7 @@ Json Of(const ReportedStep& step) {
           {"verdict", Name(s.verdict.verdict)},
           {"lean", LeanName(LeanOf(s.verdict))},
           {"void", s.verdict.is_void},
+          {"stopped_after_s", s.broken_off_after ? Json(ToSeconds(*s.broken_off_after)) : Json()},
           {"reasons", s.verdict.reasons},
           {"parts", ListOf(s.verdict.parts)},
           {"offered_share", Number(s.verdict.offered_share)},
@@ -219,6 +256,7 @@ Json Of(const ReportedStep& step) {
           {"output_length", OutputOf(s.fidelity)},
           {"prompt_length", PromptOf(s.fidelity)},
           {"answers", AnswersOf(s)},
+          {"replay", Of(s.replay)},
           {"agents", ListOf(s.agents)},
           {"identities", ListOf(s.identities)},
           {"notes", step.notes}};

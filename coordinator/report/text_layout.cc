@@ -55,6 +55,25 @@ std::size_t Columns(std::string_view text) {
       std::count_if(text.begin(), text.end(), [](char c) { return !IsContinuation(c); }));
 }
 
+std::string FirstColumns(std::string_view text, std::size_t columns) {
+  return std::string(text.substr(0, BytesOf(text, columns)));
+}
+
+std::size_t ColumnsShown(std::string_view line) {
+  std::size_t columns = 0;
+  while (!line.empty()) {
+    if (line.starts_with("\x1b[")) {
+      std::size_t end = 2;
+      while (end < line.size() && (line[end] < '@' || line[end] > '~')) ++end;
+      line.remove_prefix(std::min(end + 1, line.size()));
+    } else {
+      columns += IsContinuation(line.front()) ? 0 : 1;
+      line.remove_prefix(1);
+    }
+  }
+  return columns;
+}
+
 std::string Printable(std::string_view text) {
   std::string result;
   while (!text.empty()) {

@@ -16,6 +16,12 @@ std::size_t Columns(std::string_view text);
 // "?": names and reasons may hold what a peer sent.
 std::string Printable(std::string_view text);
 
+// The beginning of the text, at most `columns` wide.
+std::string FirstColumns(std::string_view text, std::size_t columns);
+
+// Columns of a line with colours in it: escape sequences of the form ESC [ … letter have none.
+std::size_t ColumnsShown(std::string_view line);
+
 // `text` after `first`, broken between words into lines of at most `columns`; later lines are
 // indented by the width of `first`. A word longer than a line is cut. Ends with a newline.
 std::string Wrap(std::string_view first, std::string_view text, std::size_t columns);

@@ -9,6 +9,9 @@ namespace plimsoll {
 
 inline constexpr std::size_t kReportColumns = 100;
 
+// "TTFT P90 <= 5.3 s · errors <= 2%".
+std::string BarSentence(const Bar& bar);
+
 // Ends with a newline. Pure.
 std::string TextReport(const ReportModel& model);
 

@@ -10,6 +10,9 @@
 
 #include "common/base/time.h"
 #include "common/record/outcome.h"
+#include "coordinator/fleet/fleet.h"
+#include "coordinator/ingest/step_ingest.h"
+#include "coordinator/judge/bar.h"
 #include "coordinator/run/run_machine.h"
 
 namespace plimsoll {
@@ -32,8 +35,14 @@ struct LiveNumbers {
   OutcomeCounts outcomes{};          // Of those.
   std::uint64_t ttft_n = 0;          // Calls: with a first token, or failed (infinite).
   std::optional<double> ttft_p90_s;  // Absent: none yet, or infinite.
-  std::uint64_t rate_n = 0;
+  std::uint64_t rate_n = 0;          // Calls: with an interactivity, or failed (0).
   std::optional<double> rate_reached_by_90_tok_s;
+  // The same at the bar's own quantiles, where it has limits; else at 90%.
+  std::optional<double> ttft_at_bar_s;
+  std::optional<double> rate_at_bar_tok_s;
+  // The TTFT percentile fell among failed calls.
+  bool ttft_p90_infinite = false;
+  bool ttft_at_bar_infinite = false;
 };
 
 // Part of a step's time; the order is that of time.
@@ -47,14 +56,36 @@ struct LiveStatus {
   StepPart part = StepPart::kPriming;
   std::uint32_t sessions = 0;       // Planned lanes.
   std::uint32_t steps_planned = 0;  // Of the sweep.
-  std::uint32_t steps_judged = 0;
-  std::uint32_t lanes = 0;            // Alive over all agents, as their last pongs say.
+  std::uint32_t steps_judged = 0;   // Repeats included.
+  std::uint32_t place = 0;          // Of the present step among the planned ones, from 1; 0: none.
+  std::uint32_t lanes = 0;          // Alive over all agents, as their last pongs say.
   std::uint32_t calls_in_flight = 0;  // Likewise.
   LiveNumbers numbers;
   std::optional<Duration> step_left;  // To the end of its measured time; absent: not begun.
+  std::optional<Duration> part_left;  // Of the present part; an upper bound of the cool-down's.
+  std::optional<Duration> measured;   // Of the measured time, how much is over; absent: not begun.
   Duration run_left{};  // If every planned step is run; an upper bound without repeats.
   std::uint64_t records_acked = 0;
-  std::vector<LiveAgent> agents;  // By slot.
+  std::uint32_t agents_planned = 0;
+  std::uint32_t agents_present = 0;  // Also before the fleet is complete.
+  std::vector<LiveAgent> agents;     // By slot; empty until the fleet is complete.
 };
+
+// Name of a part for people: "priming", "warm-up", "measuring", "cool-down".
+const char* Name(StepPart part);
+
+// The instants that neither machine nor fleet keep.
+struct LiveTimes {
+  MonoTime now{};
+  MonoTime begun{};                    // The run.
+  std::optional<MonoTime> prepared;    // The present step's PrepareStep.
+  std::optional<MonoTime> step_start;  // Its common start, once agreed; may lie ahead.
+};
+
+// The status from what driver, fleet and ingest hold. `ingest` is the present step's, null outside
+// of one. Reads each cell once; meant to be asked about once a second.
+LiveStatus MakeLiveStatus(const RunSettings& settings, const MachineState& state,
+                          const Fleet& fleet, const StepIngest* ingest, const Bar& bar,
+                          const LiveTimes& times);
 
 }  // namespace plimsoll

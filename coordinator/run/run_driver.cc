@@ -8,7 +8,7 @@
 
 #include "common/base/limits.h"
 #include "common/plan/lanes.h"
-#include "common/plan/session_graph.h"
+#include "coordinator/fleet/agent_room.h"
 #include "coordinator/judge/judge_step.h"
 
 namespace plimsoll {
@@ -16,31 +16,6 @@ namespace {
 
 // Plays of a slot's later generations count from here, far beyond what one generation can play.
 constexpr std::uint32_t kPlaysPerGeneration = 1u << 20;
-
-// By tier: the median recorded time from one release to the next, pauses as the plan caps them.
-std::vector<Duration> RecordedCycles(const Corpus& corpus, const RunPlan& plan) {
-  const DelayRule rule{plan.think_time, plan.think_time_cap};
-  std::vector<Duration> cycles;
-  for (const TierPlan& tier : plan.tiers) {
-    std::vector<Duration> all;
-    for (const Session& session : corpus.sessions) {
-      if (session.tier != tier.tier) continue;
-      for (const Call& call : session.calls) {
-        all.push_back(FromMillis(call.service_ms) + rule.Apply(call.delay_ms));
-      }
-    }
-    const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
-    if (!all.empty()) std::nth_element(all.begin(), middle, all.end());
-    cycles.push_back(all.empty() ? Duration{1s} : *middle);
-  }
-  return cycles;
-}
-
-std::vector<std::string> TierNames(const RunPlan& plan) {
-  std::vector<std::string> names;
-  for (const TierPlan& tier : plan.tiers) names.push_back(tier.name);
-  return names;
-}
 
 }  // namespace
 
@@ -50,7 +25,7 @@ RunDriver::RunDriver(RunSpec spec, RunDeps deps)
       machine_(spec_.settings),
       fleet_(deps_.scheduler, deps_.links, *this, spec_.settings.agents, spec_.build),
       slots_(spec_.settings.agents),
-      recorded_cycle_(RecordedCycles(*spec_.corpus, spec_.plan)) {
+      replay_facts_(spec_.plan, *spec_.corpus) {
   if (deps_.spawner != nullptr) {
     deps_.spawner->on_exit = [this](std::uint32_t index, const std::string& how) {
       // Of an agent that was here its link tells, as of any other.
@@ -62,7 +37,17 @@ RunDriver::RunDriver(RunSpec spec, RunDeps deps)
 
 RunDriver::~RunDriver() = default;
 
+LiveStatus RunDriver::Live() const {
+  LiveTimes times = times_;
+  times.now = deps_.scheduler.Now();
+  LiveStatus status =
+      MakeLiveStatus(spec_.settings, machine_.state(), fleet_, ingest_.get(), spec_.bar, times);
+  status.records_acked = records_acked_;
+  return status;
+}
+
 void RunDriver::Start() {
+  times_.begun = deps_.scheduler.Now();
   Feed(event::Begin{});
 }
 
@@ -99,7 +84,7 @@ void RunDriver::Do(const action::RunPreflight&) {
 void RunDriver::Do(const action::GatherFleet&) {
   if (deps_.spawner == nullptr) {
     // They may have dialled in while preflight was at work, when nobody waited for them.
-    if (fleet_.present() == spec_.settings.agents) Feed(event::FleetComplete{});
+    if (fleet_.present() == spec_.settings.agents) OnFleetComplete();
     return;
   }
   for (std::uint32_t i = 0; i < spec_.settings.agents; ++i) Do(action::RestartAgent{i});
@@ -135,9 +120,12 @@ std::vector<LaneSpec> RunDriver::LanesOf(std::uint32_t sessions) const {
 }
 
 void RunDriver::Do(const action::PrepareStep& a) {
+  times_.prepared = deps_.scheduler.Now();
+  times_.step_start.reset();
   lanes_ = LanesOf(a.plan.sessions);
-  ingest_ = std::make_unique<StepIngest>(a.plan, lanes_, TierNames(spec_.plan), recorded_cycle_,
-                                         spec_.bar, fit_);
+  ingest_ =
+      std::make_unique<StepIngest>(a.plan, lanes_, replay_facts_.tier_names(),
+                                   replay_facts_.recorded_cycles(), spec_.bar, fit_);
   deps_.say(fmt::format("step {}: {} sessions{}", steps_.size() + 1, a.plan.sessions,
                         a.note.empty() ? "" : " (" + a.note + ")"));
   for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {
@@ -158,6 +146,7 @@ void RunDriver::Do(const action::CommitStep&) {
     return;
   }
   const MonoTime start = deps_.scheduler.Now() + limits::kStartAhead;
+  times_.step_start = start;
   for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {
     const ClockOffset::Estimate clock = fleet_.clock(slot);
     slots_[slot].clock_uncertainty = clock.uncertainty;
@@ -165,53 +154,6 @@ void RunDriver::Do(const action::CommitStep&) {
                 CommitStep{.step = machine_.state().step.step,
                            .start_agent_ns = (start + clock.offset).time_since_epoch().count()});
   }
-}
-
-void RunDriver::Do(const action::JudgeStep&) {
-  commit_.Cancel();
-  StepEvidence evidence = ingest_->Close(AgentsOfStep());
-  evidence.identities.push_back({.name = "records acked = records kept by the store",
-                                 .left = static_cast<std::int64_t>(records_acked_),
-                                 .right = static_cast<std::int64_t>(deps_.journal.records_kept())});
-  const StepVerdict verdict = JudgeStep(evidence, spec_.bar);
-  steps_.push_back({.summary = Summarize(evidence, verdict), .note = machine_.state().step_note});
-  const RunStep& step = steps_.back();
-  if (const Status kept = deps_.journal.CloseStep(step.summary, step.note, ingest_->cells());
-      !kept.ok()) {
-    return FailStore(kept);
-  }
-  deps_.step_judged(step);
-  Feed(event::StepJudged{verdict, evidence.requests_in_flight_mean});
-}
-
-std::vector<AgentEvidence> RunDriver::AgentsOfStep() const {
-  std::vector<AgentEvidence> agents;
-  // A loss ends the step before the others have closed it, and they are not to blame. Without one,
-  // whoever has not closed it in time counts as lost.
-  const bool any_lost =
-      std::any_of(slots_.begin(), slots_.end(), [](const SlotState& s) { return s.lost; });
-  for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {
-    AgentEvidence agent;
-    agent.slot = slot;
-    agent.name = fleet_.hello(slot).name;
-    agent.lanes = static_cast<std::uint32_t>(
-        std::count_if(lanes_.begin(), lanes_.end(),
-                      [&](const LaneSpec& lane) { return lane.agent_slot == slot; }));
-    const std::optional<StepTally>& tally = slots_[slot].tally;
-    agent.lost = any_lost ? slots_[slot].lost : !tally.has_value();
-    if (tally.has_value()) {
-      agent.attempts = tally->attempts_released;
-      agent.skew_ns = std::abs(tally->start_error_ns) + slots_[slot].clock_uncertainty.count();
-      agent.lateness_p99_ns = tally->lateness_p99_ns;
-      agent.lateness_max_ns = tally->lateness_max_ns;
-      agent.loop_lag_max_ns = tally->loop_lag_max_ns;
-      agent.loop_stalled_ns = tally->loop_stalled_ns;
-      agent.cpu_share_max = tally->cpu_share_max;
-      agent.records_lost = tally->records_lost;
-    }
-    agents.push_back(std::move(agent));
-  }
-  return agents;
 }
 
 void RunDriver::Do(const action::StopAgents& a) {
@@ -236,6 +178,7 @@ void RunDriver::Do(const action::Finish& a) {
   finished_ = true;
   commit_.Cancel();
   SayWhatIsMissing();
+  KeepBrokenOffStep();
   fleet_.Disband();
   if (deps_.spawner != nullptr) deps_.spawner->EndAll();
   // In a turn of its own: whoever is told may destroy this driver.
@@ -247,8 +190,27 @@ void RunDriver::Do(const action::Finish& a) {
   });
 }
 
+// For its lanes of the largest step; if not, the run ends with that in words.
+bool RunDriver::HasRoom(std::uint32_t slot) {
+  const std::vector<std::uint32_t>& sessions = spec_.settings.sessions;
+  const std::vector<LaneSpec> lanes =
+      LanesOf(sessions.empty() ? 0 : *std::max_element(sessions.begin(), sessions.end()));
+  const auto share = static_cast<std::uint32_t>(std::count_if(
+      lanes.begin(), lanes.end(), [&](const LaneSpec& lane) { return lane.agent_slot == slot; }));
+  const std::string why = WhyItHasNoRoom(fleet_.hello(slot), share);
+  if (!why.empty()) Feed(event::AgentFaulted{slot, why});
+  return why.empty();
+}
+
 void RunDriver::OnFleetComplete() {
-  Feed(event::FleetComplete{});
+  for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {
+    if (!HasRoom(slot)) return;
+  }
+  event::FleetComplete complete;
+  for (std::uint32_t slot = 0; slot < fleet_.size(); ++slot) {
+    complete.names.push_back(fleet_.hello(slot).name);
+  }
+  Feed(complete);
 }
 
 void RunDriver::OnAgentLost(std::uint32_t slot, const std::string& reason) {
@@ -261,7 +223,8 @@ void RunDriver::OnAgentLost(std::uint32_t slot, const std::string& reason) {
 }
 
 void RunDriver::OnAgentReplaced(std::uint32_t slot) {
-  Feed(event::AgentReplaced{slot});
+  if (!HasRoom(slot)) return;
+  Feed(event::AgentReplaced{slot, fleet_.hello(slot).name});
 }
 
 void RunDriver::OnAgentRefused(const std::string& name, const std::string& reason) {

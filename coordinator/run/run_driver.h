@@ -14,7 +14,9 @@
 #include "coordinator/ingest/step_ingest.h"
 #include "coordinator/judge/bar.h"
 #include "coordinator/run/agent_spawner.h"
+#include "coordinator/run/live_status.h"
 #include "coordinator/run/preflight_rules.h"
+#include "coordinator/run/replay_facts.h"
 #include "coordinator/run/run_journal.h"
 #include "coordinator/run/run_machine.h"
 
@@ -62,10 +64,12 @@ class RunDriver final : public FleetEvents {
   // Whom the links' server reports to.
   AgentLinkEvents& link_events() { return fleet_; }
   void Start();
-  // A signal: the first drains, the second aborts.
+  // A signal: the first drains, the second aborts, the third waits for nobody any more.
   void RequestStop(int count);
   const Fleet& fleet() const { return fleet_; }
   const MachineState& state() const { return machine_.state(); }
+  // How the run looks now; costs a look at every cell of the step, so about once a second.
+  LiveStatus Live() const;
 
   void OnFleetComplete() override;
   void OnAgentLost(std::uint32_t slot, const std::string& reason) override;
@@ -93,6 +97,7 @@ class RunDriver final : public FleetEvents {
   void Do(const action::PrepareStep& a);
   void Do(const action::CommitStep&);
   void Do(const action::JudgeStep&);
+  void Do(const action::BreakOffStep&);
   void Do(const action::RestartAgent& a);
   void Do(const action::StopAgents& a);
   void Do(const action::SetDeadline& a);
@@ -103,21 +108,25 @@ class RunDriver final : public FleetEvents {
   void CloseIfComplete(std::uint32_t slot);
   void StopIfComplete(std::uint32_t slot);
   void SayWhatIsMissing();
+  void KeepBrokenOffStep();
   void FailStore(const Status& status);
   std::vector<AgentEvidence> AgentsOfStep() const;
   std::vector<LaneSpec> LanesOf(std::uint32_t sessions) const;
+  bool HasRoom(std::uint32_t slot);
 
   RunSpec spec_;  // The plan's switches as preflight found them.
   RunDeps deps_;
   RunMachine machine_;
   Fleet fleet_;
   std::vector<SlotState> slots_;
-  std::vector<Duration> recorded_cycle_;  // By tier.
-  TemplateFit fit_;                       // As preflight found it.
+  const ReplayFacts replay_facts_;
+  TemplateFit fit_;  // As preflight found it.
   std::unique_ptr<StepIngest> ingest_;
   std::vector<LaneSpec> lanes_;      // Of the current step.
   std::uint64_t records_acked_ = 0;  // Of the whole run.
   std::vector<RunStep> steps_;
+  std::optional<Duration> broken_off_;  // Measured time of the step that was broken off.
+  LiveTimes times_;                  // Of the run and the present step; `now` is filled in later.
   std::vector<MachineEvent> queue_;  // Events that arise while actions are carried out.
   bool feeding_ = false;
   bool store_failed_ = false;  // Nothing is kept any more, so no batch is waited for.

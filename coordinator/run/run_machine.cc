@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "common/base/limits.h"
+#include "coordinator/run/run_words.h"
 
 namespace plimsoll {
 namespace {
@@ -35,6 +36,9 @@ class Transition {
     }
     Do(action::Say{std::string("preflight: ok")});
     s_.phase = RunPhase::kGather;
+    if (!s_.lost.empty()) {
+      Do(action::Say{"waiting for another agent in the place of " + AgentNames(s_, s_.lost)});
+    }
     Do(action::GatherFleet{});
     Do(action::SetDeadline{settings_.gather_limit});
     PrepareRunIfGathered();
@@ -48,8 +52,9 @@ class Transition {
     }
   }
 
-  void On(const event::FleetComplete&) {
+  void On(const event::FleetComplete& e) {
     s_.fleet_complete = true;
+    s_.names = e.names;
     PrepareRunIfGathered();
   }
 
@@ -84,8 +89,7 @@ class Transition {
   }
 
   void On(const event::StepJudged& e) {
-    if (s_.phase != RunPhase::kStep || !s_.judged_pending) return;
-    s_.judged_pending = false;
+    if (s_.phase != RunPhase::kStep || !s_.judging) return;
     s_.history.push_back({.sessions = s_.step.sessions,
                           .verdict = e.verdict,
                           .requests_in_flight = e.requests_in_flight});
@@ -123,7 +127,8 @@ class Transition {
 
   void On(const event::AgentReplaced& e) {
     if (s_.phase == RunPhase::kStop || s_.phase == RunPhase::kDone) return;
-    Do(action::Say{fmt::format("agent {}: another one took its place", e.slot)});
+    Do(action::Say{fmt::format("{}: another one took its place", AgentName(s_, e.slot))});
+    if (e.slot < s_.names.size()) s_.names[e.slot] = e.name;
     if (s_.phase == RunPhase::kPreflight || s_.phase == RunPhase::kGather) {
       s_.lost.erase(e.slot);
       return PrepareRunIfGathered();
@@ -132,7 +137,7 @@ class Transition {
   }
 
   void On(const event::AgentFaulted& e) {
-    const std::string what = fmt::format("agent {}: {}", e.slot, e.message);
+    const std::string what = fmt::format("{}: {}", AgentName(s_, e.slot), e.message);
     if (s_.phase == RunPhase::kStop) return;
     EndRun(s_.history.empty() ? ExitCode::kCouldNotRun : ExitCode::kNoData, what, StopKind::kAbort);
   }
@@ -150,20 +155,21 @@ class Transition {
   void On(const event::DeadlinePassed&) {
     switch (s_.phase) {
       case RunPhase::kGather:
-        EndRun(ExitCode::kCouldNotRun,
-               fmt::format("not all {} agents came within {:.0f} s", settings_.agents,
-                           ToSeconds(settings_.gather_limit)),
-               StopKind::kAbort);
+        EndRun(ExitCode::kCouldNotRun, NotGathered(settings_, s_), StopKind::kAbort);
         break;
       case RunPhase::kPrepareRun:
-        EndRun(ExitCode::kCouldNotRun, "not ready in time: " + Missing(), StopKind::kAbort);
+        EndRun(ExitCode::kCouldNotRun, NotReady(s_, "taken over plan and corpus", kPrepareLimit),
+               StopKind::kAbort);
         break;
       case RunPhase::kPrepareStep:
+        EndRun(ExitCode::kNoData, NotReady(s_, "prepared the step", s_.step.prime_limit + kSlack),
+               StopKind::kDrain);
+        break;
       case RunPhase::kReplace:
-        EndRun(ExitCode::kNoData, "not ready in time: " + Missing(), StopKind::kDrain);
+        EndRun(ExitCode::kNoData, NotReplaced(settings_, s_), StopKind::kDrain);
         break;
       case RunPhase::kStep:
-        Do(action::Say{"step not closed in time by " + Missing()});
+        Do(action::Say{"step not closed in time by " + AgentNames(s_, s_.waiting_for)});
         Judge();
         break;
       case RunPhase::kStop:
@@ -182,10 +188,11 @@ class Transition {
     }
     if (s_.phase == RunPhase::kDone) return;
     const StopKind kind = e.count > 1 ? StopKind::kAbort : StopKind::kDrain;
-    Do(action::Say{kind == StopKind::kDrain
-                       ? std::string("stopping: calls in flight may finish; once more to abort")
-                       : std::string("aborting: calls in flight are hung up")});
+    Do(action::Say{StopWords(e.count)});
     EndRun(ExitCode::kStopped, "stopped by a signal", kind);
+    if (e.count <= 2 || s_.phase != RunPhase::kStop) return;
+    s_.waiting_for.clear();
+    FinishWhenStopped();
   }
 
   std::pair<MachineState, std::vector<MachineAction>> Take() {
@@ -198,12 +205,6 @@ class Transition {
   void WaitForAll() {
     s_.waiting_for.clear();
     for (std::uint32_t slot = 0; slot < settings_.agents; ++slot) s_.waiting_for.insert(slot);
-  }
-
-  std::string Missing() const {
-    const std::set<std::uint32_t>& slots =
-        s_.phase == RunPhase::kReplace ? s_.lost : s_.waiting_for;
-    return fmt::format("agent {}", fmt::join(slots, ", agent "));
   }
 
   // Agents may dial in, and leave, before preflight is over.
@@ -232,14 +233,15 @@ class Transition {
   void PrepareStep() {
     s_.phase = RunPhase::kPrepareStep;
     s_.step.step = s_.steps_made++;
+    s_.judging = false;
     WaitForAll();
     Do(action::PrepareStep{s_.step, s_.step_note});
     Do(action::SetDeadline{s_.step.prime_limit + kSlack});
   }
 
   void Judge() {
-    if (s_.judged_pending) return;
-    s_.judged_pending = true;
+    if (s_.judging) return;
+    s_.judging = true;
     Do(action::ClearDeadline{});
     Do(action::JudgeStep{});
   }
@@ -303,12 +305,13 @@ class Transition {
     // Who was told to stop is told again only to be quicker, and has no more time for it.
     if (stopping && (kind == StopKind::kDrain || s_.aborting)) return;
     const bool any_agent = s_.phase != RunPhase::kPreflight && s_.phase != RunPhase::kGather;
+    // A step that was judged, or waits for its verdict, is whole.
+    if (s_.phase == RunPhase::kStep && !s_.judging) Do(action::BreakOffStep{});
     if (!stopping) {
       WaitForAll();
       for (const std::uint32_t slot : s_.lost) s_.waiting_for.erase(slot);
     }
     s_.phase = RunPhase::kStop;
-    s_.judged_pending = false;
     s_.aborting = kind == StopKind::kAbort;
     if (!any_agent) s_.waiting_for.clear();
     if (s_.waiting_for.empty()) return FinishWhenStopped();
@@ -335,28 +338,6 @@ class Transition {
 };
 
 }  // namespace
-
-const char* Name(RunPhase phase) {
-  switch (phase) {
-    case RunPhase::kPreflight:
-      return "preflight";
-    case RunPhase::kGather:
-      return "gather";
-    case RunPhase::kPrepareRun:
-      return "prepare run";
-    case RunPhase::kPrepareStep:
-      return "prepare step";
-    case RunPhase::kStep:
-      return "step";
-    case RunPhase::kReplace:
-      return "replace agents";
-    case RunPhase::kStop:
-      return "stop";
-    case RunPhase::kDone:
-      return "done";
-  }
-  return "?";
-}
 
 std::pair<MachineState, std::vector<MachineAction>> RunMachine::Next(const RunSettings& settings,
                                                                      MachineState state,

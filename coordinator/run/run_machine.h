@@ -57,7 +57,9 @@ struct Begin {};
 struct PreflightDone {
   Status status;
 };
-struct FleetComplete {};
+struct FleetComplete {
+  std::vector<std::string> names;  // By slot.
+};
 struct AgentFailedToStart {
   std::string message;
 };  // A local process that ended before it said Hello.
@@ -83,6 +85,7 @@ struct AgentLost {
 };
 struct AgentReplaced {
   std::uint32_t slot;
+  std::string name;
 };
 struct AgentFaulted {
   std::uint32_t slot;
@@ -95,7 +98,7 @@ struct StoppedBy {
 struct DeadlinePassed {};
 struct StopRequested {
   int count;
-};  // 1 drains, 2 aborts.
+};  // 1 drains, 2 aborts, 3 waits for nobody any more.
 struct StoreFailed {
   std::string message;
 };  // Nothing is judged on what cannot be kept.
@@ -116,8 +119,9 @@ struct PrepareStep {
   StepPlan plan;
   std::string note;
 };
-struct CommitStep {};  // Common start of the prepared step.
-struct JudgeStep {};   // From what has arrived; the answer is StepJudged.
+struct CommitStep {};    // Common start of the prepared step.
+struct JudgeStep {};     // From what has arrived; the answer is StepJudged.
+struct BreakOffStep {};  // It will not be judged: what it measured so far is kept as such.
 struct RestartAgent {
   std::uint32_t slot;
 };  // Local ones only.
@@ -139,8 +143,9 @@ struct Finish {
 }  // namespace action
 using MachineAction =
     std::variant<action::RunPreflight, action::GatherFleet, action::PrepareRun, action::PrepareStep,
-                 action::CommitStep, action::JudgeStep, action::RestartAgent, action::StopAgents,
-                 action::SetDeadline, action::ClearDeadline, action::Say, action::Finish>;
+                 action::CommitStep, action::JudgeStep, action::BreakOffStep, action::RestartAgent,
+                 action::StopAgents, action::SetDeadline, action::ClearDeadline, action::Say,
+                 action::Finish>;
 
 struct MachineState {
   RunPhase phase = RunPhase::kPreflight;
@@ -151,9 +156,10 @@ struct MachineState {
   std::set<std::uint32_t> lost;         // Slots without an agent, or whose new agent is not ready.
   // Agents lost since the last common start, outside of a measured step.
   std::uint32_t prepare_losses = 0;
-  bool fleet_complete = false;          // Every slot was taken, perhaps before it was wanted.
-  bool judged_pending = false;          // JudgeStep is out.
-  SweepHistory history;                 // Input of the sweep's policy.
+  std::vector<std::string> names;  // Of the agents, by slot; empty until the fleet is complete.
+  bool fleet_complete = false;     // Every slot was taken, perhaps before it was wanted.
+  bool judging = false;            // JudgeStep of `step` is out, answered or not.
+  SweepHistory history;            // Input of the sweep's policy.
   ExitCode end_code = ExitCode::kHeld;  // Of kStop: what the run will end with.
   std::string end_reason;
   bool aborting = false;  // Of kStop: agents were told to hang up.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/base/time.h"
+#include "common/config/quantities.h"
 #include "common/plan/plan.h"
 #include "coordinator/judge/bar.h"
 
@@ -53,7 +54,7 @@ struct FleetSpec {
   friend bool operator==(const FleetSpec&, const FleetSpec&) = default;
 };
 
-// How sessions are replayed; the failure policy included.
+// How sessions are replayed: the sections `replay` and `failure`.
 struct ReplaySpec {
   ThinkTime think_time = ThinkTime::kNone;
   Duration think_time_cap = 60s;
@@ -61,8 +62,17 @@ struct ReplaySpec {
   std::uint32_t output_tokens = 0;  // Of kFixed; > 0.
   std::uint32_t output_divisor = 1;
   bool isolate_prefixes = false;
+  ContextLimit context_limit;
+  History history = History::kRecorded;
   FailurePolicy failure;
   friend bool operator==(const ReplaySpec&, const ReplaySpec&) = default;
+};
+
+// What the deployment costs while a run holds it.
+struct CostSpec {
+  std::uint32_t nodes = 0;  // At least one.
+  Money per_node_hour;      // Above zero.
+  friend bool operator==(const CostSpec&, const CostSpec&) = default;
 };
 
 struct Scenario {
@@ -75,6 +85,7 @@ struct Scenario {
   Bar bar;
   FleetSpec fleet;
   ReplaySpec replay;
+  std::optional<CostSpec> cost;
   std::uint64_t seed = 1;
   friend bool operator==(const Scenario&, const Scenario&) = default;
 };

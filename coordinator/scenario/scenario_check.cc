@@ -314,13 +314,20 @@ void CheckFleet(const Scenario& scenario, Checker& checker) {
   }
 }
 
-void CheckReplay(const ReplaySpec& replay, Checker& checker) {
-  checker.Positive("replay.back_off_min", replay.failure.back_off_min, "1s");
-  if (!checker.Clean({"replay.back_off_min", "replay.back_off_max"})) return;
-  if (replay.failure.back_off_max < replay.failure.back_off_min) {
-    checker.Add("replay.back_off_max", fmt::format("is {}, it must be at least back_off_min, {}",
-                                                   PrintDuration(replay.failure.back_off_max),
-                                                   PrintDuration(replay.failure.back_off_min)));
+void CheckFailure(const FailurePolicy& failure, Checker& checker) {
+  checker.Positive("failure.back_off_min", failure.back_off_min, "1s");
+  for (const auto& [path, duration] :
+       {std::pair{"failure.back_off_max", failure.back_off_max},
+        std::pair{"failure.retry_after_max", failure.retry_after_max}}) {
+    if (!checker.Clean({path}) || duration <= limits::kRetryAfterMax) continue;
+    checker.Add(path, fmt::format("is {}, it must be at most {}", PrintDuration(duration),
+                                  PrintDuration(limits::kRetryAfterMax)));
+  }
+  if (!checker.Clean({"failure.back_off_min", "failure.back_off_max"})) return;
+  if (failure.back_off_max < failure.back_off_min) {
+    checker.Add("failure.back_off_max", fmt::format("is {}, it must be at least back_off_min, {}",
+                                                    PrintDuration(failure.back_off_max),
+                                                    PrintDuration(failure.back_off_min)));
   }
 }
 
@@ -334,7 +341,7 @@ void CheckScenario(const Scenario& scenario, const ConfigNode& document, Problem
   CheckTimes(scenario.sweep, checker);
   CheckBar(scenario.bar, document, checker);
   CheckFleet(scenario, checker);
-  CheckReplay(scenario.replay, checker);
+  CheckFailure(scenario.replay.failure, checker);
   CheckTogether(scenario, checker);
 }
 

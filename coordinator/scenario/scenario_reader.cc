@@ -9,6 +9,7 @@
 #include "common/config/document.h"
 #include "common/config/field_reader.h"
 #include "common/config/quantities.h"
+#include "common/plan/context_limit.h"
 #include "coordinator/scenario/extra_body.h"
 #include "coordinator/scenario/scenario_check.h"
 #include "fmt/format.h"
@@ -264,10 +265,77 @@ void ReadReplay(FieldReader& top, ReplaySpec& replay) {
   ReadOutput(*fields, replay);
   Take(fields->Count("output_divisor", 1, 1'000'000), replay.output_divisor);
   Take(fields->Flag("isolate_prefixes"), replay.isolate_prefixes);
-  Take(fields->Count("attempts", 1, 10), replay.failure.attempts_max);
-  Take(fields->Time("back_off_min"), replay.failure.back_off_min);
-  Take(fields->Time("back_off_max"), replay.failure.back_off_max);
+  constexpr std::array<std::string_view, 2> kHistories = {"recorded", "live"};
+  if (const auto choice = fields->Choice("history", kHistories)) {
+    replay.history = *choice == 0 ? History::kRecorded : History::kLive;
+  }
+  Take(fields->Count("context_limit", 1, limits::kPromptTokensMax), replay.context_limit.tokens);
+  Take(fields->Choice("over_limit", kOverLimitNames), replay.context_limit.policy);
+  if (fields->Find("over_limit") != nullptr && fields->Find("context_limit") == nullptr) {
+    fields->Problem("over_limit",
+                    "is about calls over a limit, and there is none; write e.g. "
+                    "context_limit: 128k");
+  }
   fields->Finish();
+}
+
+// A list of outcomes that a client can react to.
+void ReadOutcomes(FieldReader& fields, std::string_view key, OutcomeSet& into) {
+  const std::optional<std::vector<std::string>> names = fields.Texts(key);
+  if (!names.has_value()) return;
+  std::vector<std::string> known;
+  for (unsigned value = 1; value < kOutcomes; ++value) {
+    const auto outcome = static_cast<Outcome>(value);
+    if (kAnsweredFailures.Contains(outcome)) known.emplace_back(Name(outcome));
+  }
+  into = {};
+  for (const std::string& name : *names) {
+    const std::optional<Outcome> outcome = OutcomeNamed(name);
+    if (outcome.has_value() && kAnsweredFailures.Contains(*outcome)) {
+      into.Add(*outcome);
+    } else {
+      fields.Problem(
+          key, fmt::format("lists '{}', each must be one of {}", name, fmt::join(known, ", ")));
+    }
+  }
+}
+
+void ReadFailure(FieldReader& top, FailurePolicy& failure) {
+  std::optional<FieldReader> fields = top.Map("failure");
+  if (!fields.has_value()) return;
+  Take(fields->Count("attempts", 1, 10), failure.attempts_max);
+  Take(fields->Time("back_off_min"), failure.back_off_min);
+  Take(fields->Time("back_off_max"), failure.back_off_max);
+  constexpr std::array<std::string_view, 2> kRetryAfter = {"honour", "ignore"};
+  if (const auto choice = fields->Choice("retry_after", kRetryAfter)) {
+    failure.honour_retry_after = *choice == 0;
+  }
+  Take(fields->Time("retry_after_max"), failure.retry_after_max);
+  ReadOutcomes(*fields, "retry", failure.retry);
+  ReadOutcomes(*fields, "end_play", failure.end_play);
+  constexpr std::array<std::string_view, 2> kSilences = {"lane", "stream"};
+  if (const auto choice = fields->Choice("silence", kSilences)) {
+    failure.silence = *choice == 0 ? Silence::kLane : Silence::kStream;
+  }
+  fields->Finish();
+}
+
+void ReadCost(FieldReader& top, std::optional<CostSpec>& cost) {
+  std::optional<FieldReader> fields = top.Map("cost");
+  if (!fields.has_value()) return;
+  CostSpec spec;
+  // More nodes than any one deployment has.
+  if (fields->Require("nodes", "4")) Take(fields->Count("nodes", 1, 100'000), spec.nodes);
+  if (fields->Require("per_node_hour", "14.40 USD")) {
+    if (std::optional<Money> price = fields->Price("per_node_hour")) {
+      spec.per_node_hour = *std::move(price);
+      if (spec.per_node_hour.micros == 0) {
+        fields->Problem("per_node_hour", "is zero, write what a node costs or take cost out");
+      }
+    }
+  }
+  fields->Finish();
+  cost = std::move(spec);
 }
 
 void ReadLadders(FieldReader& top) {
@@ -301,9 +369,11 @@ Scenario ReadScenario(std::string_view text, std::string_view folder, Problems& 
   ReadSweep(top, scenario.sweep);
   ReadLadders(top);
   ReadBar(top, scenario.bar);
-  for (const std::string_view key : {"signals", "cost", "hooks", "window"}) top.NotSupported(key);
+  for (const std::string_view key : {"signals", "hooks", "window"}) top.NotSupported(key);
   ReadFleet(top, scenario.fleet);
   ReadReplay(top, scenario.replay);
+  ReadCost(top, scenario.cost);
+  ReadFailure(top, scenario.replay.failure);
   Take(top.Count("seed", 0, std::numeric_limits<std::uint64_t>::max()), scenario.seed);
   top.Finish();
   CheckScenario(scenario, *root, problems);

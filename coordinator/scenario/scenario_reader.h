@@ -16,11 +16,16 @@
 //                 50 to 99
 //   fleet*       {local: count} or {agents: count, listen: HOST:PORT, wait: duration}
 //   replay       {think_time: none|recorded, think_time_cap: duration, output: recorded|free|
-//                 {tokens: count}, output_divisor: count, isolate_prefixes: true|false, attempts:
-//                 count, back_off_min, back_off_max}
+//                 {tokens: count}, output_divisor: count, isolate_prefixes: true|false, history:
+//                 recorded|live, context_limit: count,
+//                 over_limit: send|skip_calls|end_session|drop_sessions|drop_long_starts}
+//   failure      {attempts: count, back_off_min, back_off_max: duration, retry_after:
+//                 honour|ignore, retry_after_max: duration, retry, end_play: [OUTCOME…],
+//                 silence: lane|stream}
 //   ladders      [mix]
+//   cost         {nodes*: count, per_node_hour*: money}
 //   seed         count
-// signals, cost, hooks and window are known, and refused as not supported by this version.
+// signals, hooks and window are known, and refused as not supported by this version.
 #pragma once
 
 #include <string>

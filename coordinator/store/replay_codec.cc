@@ -3,75 +3,75 @@
 #include "plimsoll/v1/results.pb.h"
 
 namespace plimsoll {
+namespace {
 
-void WriteFidelity(const FidelitySummary& summary, v1::StoredFidelity* out) {
-  out->set_output_n(summary.output_n);
-  if (summary.output_ratio) out->set_output_ratio(*summary.output_ratio);
-  if (summary.output_ratio_p50) out->set_output_ratio_p50(*summary.output_ratio_p50);
-  out->set_prompt_n(summary.prompt_n);
-  out->set_cached_n(summary.cached_n);
-  if (summary.drift_p50) out->set_drift_p50(*summary.drift_p50);
-  if (summary.drift_max) out->set_drift_max(*summary.drift_max);
-  if (summary.drift_total) out->set_drift_total(*summary.drift_total);
-  out->set_drift_over(summary.drift_over);
-  out->set_tool_present(summary.tool_present);
-  out->set_tool_valid(summary.tool_valid);
-  out->set_tool_invalid(summary.tool_invalid);
-  out->set_reasoning_only(summary.reasoning_only);
-  out->set_hidden_reasoning(summary.hidden_reasoning);
+void Write(const TierReplay& tier, v1::StoredTierReplay& out) {
+  const FidelityCounts& f = tier.fidelity;
+  const ContextCounts& c = tier.context;
+  out.set_name(tier.name);
+  out.set_pauses(f.pauses);
+  out.set_pause_recorded_ns(f.pause_recorded_ns);
+  out.set_pause_removed_ns(f.pause_removed_ns);
+  out.set_answers_kept(f.answers_kept);
+  out.set_answers_over_limit(f.answers_over_limit);
+  out.set_answers_without_content(f.answers_without_content);
+  out.set_turns_live(f.turns_live);
+  out.set_turns_recorded(f.turns_recorded);
+  out.set_sessions(c.sessions);
+  out.set_sessions_dropped(c.sessions_dropped);
+  out.set_sessions_cut(c.sessions_cut);
+  out.set_calls(c.calls);
+  out.set_calls_left_out(c.calls_left_out);
+  out.set_calls_over(c.calls_over);
+  out.set_prompt_tokens(c.tokens);
+  out.set_prompt_tokens_left_out(c.tokens_left_out);
 }
 
-FidelitySummary ReadFidelity(const v1::StoredFidelity& in) {
-  FidelitySummary summary;
-  summary.output_n = in.output_n();
-  if (in.has_output_ratio()) summary.output_ratio = in.output_ratio();
-  if (in.has_output_ratio_p50()) summary.output_ratio_p50 = in.output_ratio_p50();
-  summary.prompt_n = in.prompt_n();
-  summary.cached_n = in.cached_n();
-  if (in.has_drift_p50()) summary.drift_p50 = in.drift_p50();
-  if (in.has_drift_max()) summary.drift_max = in.drift_max();
-  if (in.has_drift_total()) summary.drift_total = in.drift_total();
-  summary.drift_over = in.drift_over();
-  summary.tool_present = in.tool_present();
-  summary.tool_valid = in.tool_valid();
-  summary.tool_invalid = in.tool_invalid();
-  summary.reasoning_only = in.reasoning_only();
-  summary.hidden_reasoning = in.hidden_reasoning();
-  return summary;
+TierReplay Read(const v1::StoredTierReplay& in) {
+  return {.name = in.name(),
+          .fidelity = {.pauses = in.pauses(),
+                       .pause_recorded_ns = in.pause_recorded_ns(),
+                       .pause_removed_ns = in.pause_removed_ns(),
+                       .answers_kept = in.answers_kept(),
+                       .answers_over_limit = in.answers_over_limit(),
+                       .answers_without_content = in.answers_without_content(),
+                       .turns_live = in.turns_live(),
+                       .turns_recorded = in.turns_recorded()},
+          .context = {.sessions = in.sessions(),
+                      .sessions_dropped = in.sessions_dropped(),
+                      .sessions_cut = in.sessions_cut(),
+                      .calls = in.calls(),
+                      .calls_left_out = in.calls_left_out(),
+                      .calls_over = in.calls_over(),
+                      .tokens = in.prompt_tokens(),
+                      .tokens_left_out = in.prompt_tokens_left_out()}};
 }
 
-void WritePreflight(const PreflightSummary& summary, v1::StoredPreflight* out) {
-  for (const Finding& finding : summary.findings) {
-    v1::StoredFinding* stored = out->add_findings();
-    stored->set_level(static_cast<v1::StoredFindingLevel>(finding.level));
-    stored->set_text(finding.text);
-  }
-  if (summary.fit) {
-    out->mutable_fit()->set_per_request(summary.fit->per_request);
-    out->mutable_fit()->set_per_message(summary.fit->per_message);
-    out->mutable_fit()->set_per_word(summary.fit->per_word);
-  }
-  out->set_min_tokens(summary.min_tokens);
-  out->set_ignore_eos(summary.ignore_eos);
+}  // namespace
+
+void Write(const ReplaySummary& replay, v1::StoredReplay& out) {
+  // The same numbers on both sides, and both say "never renumber".
+  out.set_think_time(static_cast<v1::StoredThinkTime>(replay.think_time));
+  out.set_think_time_cap_ns(replay.think_time_cap.count());
+  out.set_context_limit_tokens(replay.context_limit.tokens);
+  out.set_over_limit(static_cast<v1::StoredOverLimit>(replay.context_limit.policy));
+  out.set_history(static_cast<v1::StoredHistory>(replay.history));
+  for (const TierReplay& tier : replay.tiers) Write(tier, *out.add_tiers());
 }
 
-StatusOr<PreflightSummary> ReadPreflight(const v1::StoredPreflight& in) {
-  PreflightSummary summary;
-  for (const v1::StoredFinding& stored : in.findings()) {
-    const int level = stored.level();
-    if (level < v1::STORED_FINDING_LEVEL_OK || level > v1::STORED_FINDING_LEVEL_BLOCKING) {
-      return absl::DataLossError("a stored finding is damaged");
-    }
-    summary.findings.push_back({static_cast<FindingLevel>(level), stored.text()});
-  }
-  if (in.has_fit()) {
-    summary.fit = TemplateFit{.per_request = in.fit().per_request(),
-                              .per_message = in.fit().per_message(),
-                              .per_word = in.fit().per_word()};
-  }
-  summary.min_tokens = in.min_tokens();
-  summary.ignore_eos = in.ignore_eos();
-  return summary;
+StatusOr<ReplaySummary> Read(const v1::StoredReplay& in) {
+  const bool known = v1::StoredThinkTime_IsValid(in.think_time()) &&
+                     v1::StoredOverLimit_IsValid(in.over_limit()) &&
+                     v1::StoredHistory_IsValid(in.history());
+  if (!known) return absl::DataLossError("a stored replay is damaged");
+  ReplaySummary replay;
+  replay.think_time = static_cast<ThinkTime>(in.think_time());
+  replay.think_time_cap = Duration(in.think_time_cap_ns());
+  replay.context_limit.tokens = in.context_limit_tokens();
+  replay.context_limit.policy = static_cast<OverLimit>(in.over_limit());
+  replay.history = static_cast<History>(in.history());
+  for (const v1::StoredTierReplay& tier : in.tiers()) replay.tiers.push_back(Read(tier));
+  return replay;
 }
 
 }  // namespace plimsoll

@@ -1,23 +1,16 @@
-// What preflight found, and how true the replay was, as stored messages: parts that run_codec puts
-// into runs and steps.
+// ReplaySummary ↔ plimsoll.v1.StoredReplay. Part of run_codec.
 #pragma once
 
 #include "common/base/status.h"
-#include "coordinator/judge/preflight_summary.h"
-#include "coordinator/judge/step_summary.h"
+#include "coordinator/judge/replay_summary.h"
 
 namespace plimsoll {
-
 namespace v1 {
-class StoredFidelity;
-class StoredPreflight;
-}  // namespace v1
+class StoredReplay;
+}
 
-void WriteFidelity(const FidelitySummary& summary, v1::StoredFidelity* out);
-FidelitySummary ReadFidelity(const v1::StoredFidelity& in);
-
-void WritePreflight(const PreflightSummary& summary, v1::StoredPreflight* out);
-// DataLoss for a finding of no known level.
-StatusOr<PreflightSummary> ReadPreflight(const v1::StoredPreflight& in);
+void Write(const ReplaySummary& replay, v1::StoredReplay& out);
+// DataLoss if a kind is unknown.
+StatusOr<ReplaySummary> Read(const v1::StoredReplay& in);
 
 }  // namespace plimsoll

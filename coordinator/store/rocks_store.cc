@@ -5,6 +5,9 @@
 #include <system_error>
 #include <utility>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "coordinator/store/keys.h"
 #include "fmt/format.h"
 #include "rocksdb/db.h"
@@ -24,6 +27,20 @@ std::string_view ToView(const rocksdb::Slice& slice) {
   return {slice.data(), slice.size()};
 }
 
+// " (pid 123)" of the other process that holds the store's lock; empty if that cannot be known.
+std::string HolderOf(const std::string& folder, const std::string& detail) {
+  // Closing the file would give up a lock of this process itself.
+  if (detail.find("current process") != std::string::npos) return {};
+  const int fd = ::open((fs::path(folder) / "LOCK").c_str(), O_RDWR | O_CLOEXEC);
+  if (fd < 0) return {};
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  const bool held = ::fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK && lock.l_pid > 0;
+  ::close(fd);
+  return held ? fmt::format(" (pid {})", lock.l_pid) : std::string();
+}
+
 // The library's status in our words, with the folder.
 Status FromRocks(const rocksdb::Status& status, const std::string& folder, std::string_view doing) {
   if (status.ok()) return absl::OkStatus();
@@ -38,7 +55,8 @@ Status FromRocks(const rocksdb::Status& status, const std::string& folder, std::
   }
   if (status.IsIOError() && detail.find("lock") != std::string::npos) {
     return absl::FailedPreconditionError(fmt::format(
-        "store {}: another process holds it; wait for it to end, or use another folder", folder));
+        "store {}: another process{} holds it; wait for it to end, or use another folder", folder,
+        HolderOf(folder, detail)));
   }
   if (status.IsIOError() && detail.find("Permission denied") != std::string::npos) {
     return absl::PermissionDeniedError(

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "coordinator/store/preflight_codec.h"
 #include "coordinator/store/replay_codec.h"
 #include "fmt/format.h"
 #include "plimsoll/v1/results.pb.h"
@@ -141,10 +142,18 @@ void Write(const TtftSummary& ttft, v1::StoredTtft& out) {
   Write(ttft.p90_s, *out.mutable_p90_s());
   Write(ttft.p90_ok_s, *out.mutable_p90_ok_s());
   Write(ttft.p90_sent_s, *out.mutable_p90_sent_s());
+  Write(ttft.p95_s, *out.mutable_p95_s());
+  Write(ttft.p99_s, *out.mutable_p99_s());
 }
 
 TtftSummary Read(const v1::StoredTtft& in) {
-  return {in.n(), Read(in.p50_s()), Read(in.p90_s()), Read(in.p90_ok_s()), Read(in.p90_sent_s())};
+  return {in.n(),
+          Read(in.p50_s()),
+          Read(in.p90_s()),
+          Read(in.p90_ok_s()),
+          Read(in.p90_sent_s()),
+          Read(in.p95_s()),
+          Read(in.p99_s())};
 }
 
 void Write(const RateSummary& rate, v1::StoredRate& out) {
@@ -155,6 +164,8 @@ void Write(const RateSummary& rate, v1::StoredRate& out) {
   Give(rate.reached_by_90_ok_tok_s, [&](double value) { out.set_reached_by_90_ok_tok_s(value); });
   Give(rate.end_to_end_reached_by_90_tok_s,
        [&](double value) { out.set_end_to_end_reached_by_90_tok_s(value); });
+  Give(rate.reached_by_95_tok_s, [&](double value) { out.set_reached_by_95_tok_s(value); });
+  Give(rate.reached_by_99_tok_s, [&](double value) { out.set_reached_by_99_tok_s(value); });
 }
 
 RateSummary Read(const v1::StoredRate& in) {
@@ -167,6 +178,8 @@ RateSummary Read(const v1::StoredRate& in) {
   if (in.has_end_to_end_reached_by_90_tok_s()) {
     rate.end_to_end_reached_by_90_tok_s = in.end_to_end_reached_by_90_tok_s();
   }
+  if (in.has_reached_by_95_tok_s()) rate.reached_by_95_tok_s = in.reached_by_95_tok_s();
+  if (in.has_reached_by_99_tok_s()) rate.reached_by_99_tok_s = in.reached_by_99_tok_s();
   return rate;
 }
 
@@ -323,6 +336,8 @@ std::string EncodeStep(const StepRow& row) {
     stored.set_tolerance(identity.tolerance);
   }
   for (const std::string& note : row.notes) out.add_notes(note);
+  Write(step.replay, *out.mutable_replay());
+  Give(step.broken_off_after, [&](Duration d) { out.set_broken_off_after_ns(d.count()); });
   return Bytes(out);
 }
 
@@ -354,6 +369,9 @@ StatusOr<StepRow> DecodeStep(std::string_view bytes) {
     step.identities.push_back({stored.name(), stored.left(), stored.right(), stored.tolerance()});
   }
   row.notes.assign(in.notes().begin(), in.notes().end());
+  if (in.broken_off_after_ns() < 0) return Damaged("step");
+  ASSIGN_OR_RETURN(step.replay, Read(in.replay()));
+  if (in.has_broken_off_after_ns()) step.broken_off_after = Duration(in.broken_off_after_ns());
   return row;
 }
 

@@ -91,6 +91,10 @@ MonoTime Engine::NextTokenAt(Ticket ticket) const {
                                      : MonoTime::max();
 }
 
+void Engine::SetCondition(std::uint32_t copy, const EngineCondition& condition) {
+  if (copy < copies()) impl_->copies[copy]->SetCondition(condition);
+}
+
 EngineGauges Engine::gauges() const {
   EngineGauges sum;
   for (std::uint32_t copy = 0; copy < copies(); ++copy) {

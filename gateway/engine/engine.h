@@ -26,6 +26,8 @@ namespace plimsoll {
 //   decoding, divided by its own factors, and slowed by decode_during_prefill while the copy
 //   prefills. The engine's drift multiplies every time.
 // - Generated tokens are cached only as later prompts carry them.
+// - A condition holds from the instant it is set. A prefill under way keeps its end; blocks are
+//   taken as running requests give them back, cached ones of nobody's first.
 struct EngineRequest {
   // Copied by Submit; cover ceil(prompt_tokens / 64) blocks, the last may be partial. Blocks beyond
   // prompt_tokens are ignored, missing ones are never cached.
@@ -86,6 +88,8 @@ class Engine {
   // Unknown tickets: 0 and MonoTime::max(), as for a request that waits.
   std::uint32_t TokensDone(Ticket ticket) const;
   MonoTime NextTokenAt(Ticket ticket) const;
+  // From now on; see the rules. An unknown copy is ignored.
+  void SetCondition(std::uint32_t copy, const EngineCondition& condition);
   // Of all copies together; kv_usage is their mean. O(running).
   EngineGauges gauges() const;
   EngineGauges CopyGauges(std::uint32_t copy) const;

@@ -15,6 +15,7 @@ struct NoiseConfig {
   Duration drift_time = 60s;   // Its time constant.
   double cold_share = 0.06;    // Calls that start cold …
   double cold_factor = 3.3;    // … and their prefill's factor.
+  friend bool operator==(const NoiseConfig&, const NoiseConfig&) = default;
 };
 
 struct EngineConfig {
@@ -30,6 +31,16 @@ struct EngineConfig {
   std::uint32_t kv_blocks = 60'000;  // Of 64 tokens, per copy.
   bool prefix_cache = true;
   NoiseConfig noise;
+  friend bool operator==(const EngineConfig&, const EngineConfig&) = default;
+};
+
+// What may go wrong with a copy while it runs; see gateway/faults. The default is a healthy one.
+struct EngineCondition {
+  double slowdown = 1;       // Multiplies prefill and decode times; at least 0.001.
+  double kv_taken = 0;       // Share of the cache's blocks that nobody gives back, 0…1.
+  bool cache_off = false;    // Prefixes are neither found nor kept.
+  bool queue_stuck = false;  // Nothing that waits is started.
+  friend bool operator==(const EngineCondition&, const EngineCondition&) = default;
 };
 
 struct EngineSeeds {

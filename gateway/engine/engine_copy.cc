@@ -65,6 +65,16 @@ void EngineCopy::Cancel(Id id) {
   ArmDecode();
 }
 
+void EngineCopy::SetCondition(const EngineCondition& condition) {
+  AdvanceTo(Seconds(scheduler_.Now()));  // At the speed until now.
+  condition_ = condition;
+  condition_.slowdown = std::max(0.001, condition.slowdown);
+  condition_.kv_taken = std::clamp(condition.kv_taken, 0.0, 1.0);
+  TakeBlocks();
+  StartNext();
+  ArmDecode();
+}
+
 std::uint32_t EngineCopy::TokensDone(Id id) const {
   return Alive(id) ? TokensAt(slots_[id.slot], Seconds(scheduler_.Now())) : 0;
 }
@@ -98,6 +108,7 @@ EngineGauges EngineCopy::gauges() const {
 // Begins the next prefill if one may begin.
 void EngineCopy::StartNext() {
   if (prefilling_ != 0 || waiting_ == 0 || decoding_ >= config_.running_max) return;
+  if (condition_.queue_stuck) return;
   const std::uint32_t slot = slots_[0].next;
   Request& r = slots_[slot];
   if (!Admit(r)) return;
@@ -109,7 +120,7 @@ void EngineCopy::StartNext() {
   const double uncached = static_cast<double>(r.prompt_tokens) -
                           static_cast<double>(r.cached_blocks) * limits::kBlockTokens;
   const double work = (config_.prefill_base_s + uncached / config_.prefill_tokens_per_s) *
-                      r.factors.service * r.factors.prefill;
+                      r.factors.service * r.factors.prefill * condition_.slowdown;
   prefill_due_ = Instant(drift_.AfterWork(now, work));
   prefill_timer_ = scheduler_.At(prefill_due_, [this] { OnPrefillDone(); });
   ArmDecode();
@@ -120,7 +131,7 @@ bool EngineCopy::Admit(Request& r) {
   const std::uint32_t total =
       std::min(BlocksOf(std::uint64_t{r.prompt_tokens} + r.output_tokens), cache_.capacity());
   PrefixCache::Match match;
-  if (config_.prefix_cache && r.prompt_tokens > 0) {
+  if (CacheOn() && r.prompt_tokens > 0) {
     // At least one token is always computed: an answer needs the last one's logits.
     const std::uint32_t most = (r.prompt_tokens - 1) / limits::kBlockTokens;
     match = cache_.Find(r.blocks, std::min(most, total));
@@ -163,7 +174,7 @@ void EngineCopy::OnPrefillDone() {
 
 // The prompt's full blocks are computed now: they become cached, and stay in use by the request.
 void EngineCopy::CacheBlocks(Request& r) {
-  if (config_.prefix_cache) {
+  if (CacheOn()) {
     std::uint64_t covered = 0;
     for (const BlockSpan& run : r.blocks) covered += run.count;
     const std::uint32_t full = static_cast<std::uint32_t>(
@@ -199,6 +210,20 @@ void EngineCopy::Leave(std::uint32_t slot) {
   cache_.Release(slots_[slot].node);
   cache_.Unreserve(slots_[slot].private_blocks);
   FreeSlot(slot);
+  TakeBlocks();
+}
+
+// Holds as many blocks as the condition takes and as are nobody's.
+void EngineCopy::TakeBlocks() {
+  const auto wanted =
+      static_cast<std::uint32_t>(std::floor(condition_.kv_taken * cache_.capacity()));
+  if (wanted < taken_) {
+    cache_.Unreserve(taken_ - wanted);
+    taken_ = wanted;
+    return;
+  }
+  const std::uint32_t more = std::min(wanted - taken_, cache_.capacity() - cache_.held_blocks());
+  if (more > 0 && cache_.Reserve(more)) taken_ += more;
 }
 
 void EngineCopy::AdvanceTo(double t) {
@@ -213,8 +238,8 @@ double EngineCopy::ServedAt(double t) const {
 
 double EngineCopy::DecodeSpeed() const {
   if (decoding_ == 0) return 0;
-  const double alone =
-      config_.decode_tokens_per_s / (1 + config_.decode_slowdown * (decoding_ - 1));
+  const double alone = config_.decode_tokens_per_s / condition_.slowdown /
+                       (1 + config_.decode_slowdown * (decoding_ - 1));
   return prefilling_ != 0 ? alone * config_.decode_during_prefill : alone;
 }
 

@@ -28,6 +28,7 @@ class EngineCopy {
 
   Id Submit(const EngineRequest& request, const CallFactors& factors, EngineObserver& observer);
   void Cancel(Id id);
+  void SetCondition(const EngineCondition& condition);
   std::uint32_t TokensDone(Id id) const;
   MonoTime NextTokenAt(Id id) const;
   EngineGauges gauges() const;
@@ -69,6 +70,8 @@ class EngineCopy {
   void OnPrefillDone();
   void OnDecodeDone();
   void Leave(std::uint32_t slot);
+  void TakeBlocks();
+  bool CacheOn() const { return config_.prefix_cache && !condition_.cache_off; }
   void CacheBlocks(Request& request);
   void AdvanceTo(double t);
   void ArmDecode();
@@ -84,6 +87,8 @@ class EngineCopy {
   const MonoTime start_;
   mutable DriftPath drift_;  // Samples its path as it is asked.
   PrefixCache cache_;
+  EngineCondition condition_;
+  std::uint32_t taken_ = 0;     // Blocks that the condition holds.
   std::vector<Request> slots_;  // Slot 0 is the queue's ring head.
   std::uint32_t free_ = 0;
   std::uint32_t waiting_ = 0;

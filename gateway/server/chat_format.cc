@@ -109,6 +109,10 @@ std::string ErrorEvent(std::string_view message) {
   return fmt::format("data: {}\n\n", ErrorAnswer(message, "server_error", ""));
 }
 
+std::string TypedErrorEvent(std::string_view message) {
+  return "event: error\n" + ErrorEvent(message);
+}
+
 std::string WholeAnswer(const AnswerHead& head, const AnswerUsage& usage, std::string_view reason) {
   std::string text;
   for (std::uint32_t i = 0; i < usage.completion_tokens; ++i) text += TokenText(i);
@@ -144,6 +148,29 @@ std::string ErrorAnswer(std::string_view message, std::string_view type, std::st
   return fmt::format(R"({{"error":{{"message":{},"type":"{}","param":null,"code":{}}}}})",
                      JsonString(message), type,
                      code.empty() ? std::string("null") : fmt::format("\"{}\"", code));
+}
+
+std::string OpenAiContextError(const ContextOverflow& o) {
+  return ErrorAnswer(
+      fmt::format("This model's maximum context length is {} tokens. However, you requested {} "
+                  "tokens ({} in the messages, {} in the completion).",
+                  o.limit, o.prompt + o.completion, o.prompt, o.completion),
+      "invalid_request_error", "context_length_exceeded");
+}
+
+std::string VllmContextError(const ContextOverflow& o) {
+  return fmt::format(
+      R"({{"object":"error","message":"This model's maximum context length is {} tokens. However, )"
+      R"(your request has {} input tokens and asks for {} output tokens.",)"
+      R"("type":"BadRequestError","param":null,"code":400}})",
+      o.limit, o.prompt, o.completion);
+}
+
+std::string LlamaCppContextError(const ContextOverflow& o) {
+  return fmt::format(
+      R"({{"error":{{"code":400,"message":"the request exceeds the available context size, try )"
+      R"(increasing it","type":"exceed_context_size_error","n_prompt_tokens":{},"n_ctx":{}}}}})",
+      o.prompt, o.limit);
 }
 
 }  // namespace plimsoll

@@ -40,13 +40,26 @@ std::string ToolCallEvent(const AnswerHead& head, std::uint32_t index, std::uint
 std::string FinishEvent(const AnswerHead& head, std::string_view reason);
 std::string UsageEvent(const AnswerHead& head, const AnswerUsage& usage);
 std::string ErrorEvent(std::string_view message);
+// The same as an event of its own type.
+std::string TypedErrorEvent(std::string_view message);
 inline constexpr std::string_view kDoneEvent = "data: [DONE]\n\n";
 
 std::string WholeAnswer(const AnswerHead& head, const AnswerUsage& usage, std::string_view reason);
+// A whole answer that calls a tool; `closed` as in ToolCallEvent.
 std::string WholeToolCall(const AnswerHead& head, const AnswerUsage& usage, bool closed,
                           std::string_view reason);
 std::string ModelsAnswer(std::string_view model, std::int64_t created_s, std::uint32_t limit);
 // `code` may be empty: null.
 std::string ErrorAnswer(std::string_view message, std::string_view type, std::string_view code);
+
+// Errors of a prompt too long, as different servers write them.
+struct ContextOverflow {
+  std::uint64_t limit = 0;
+  std::uint32_t prompt = 0;
+  std::uint64_t completion = 0;  // Asked for.
+};
+std::string OpenAiContextError(const ContextOverflow& overflow);
+std::string VllmContextError(const ContextOverflow& overflow);
+std::string LlamaCppContextError(const ContextOverflow& overflow);
 
 }  // namespace plimsoll

@@ -22,9 +22,12 @@ struct ChatStreamOptions {
   bool length_limited = false;  // finish_reason "length" instead of "stop".
   std::uint32_t prompt_tokens = 0;
   std::uint32_t output_tokens = 1;
-  bool tool_call = false;          // The answer calls the tool that was offered.
-  bool tool_call_cut = false;      // The cap ends it in the middle.
-  std::optional<FaultRule> fault;  // kErrorAfter200, kTruncate or kBadToolCalls.
+  bool tool_call = false;          // The answer is one …
+  bool tool_call_cut = false;      // … that its cap ends in the middle …
+  bool broken_tool_call = false;   // … or whose arguments end there though it goes on.
+  std::optional<FaultRule> fault;  // One of kAnswerFaults.
+  bool orphan = false;             // A hang-up does not reach the engine …
+  std::function<bool()> stuck;     // … nor does one while waiting, if this says so. Empty: never.
 };
 
 class ChatStream final : public EngineObserver {
@@ -49,7 +52,10 @@ class ChatStream final : public EngineObserver {
   void SendDue();
   bool SendUpTo(std::uint32_t tokens);
   void ArmNext();
+  void OnHungUp();
   void BreakOff();
+  void BreakBody();
+  void Resume();
   void Complete();
   void Leave();
 
@@ -60,6 +66,10 @@ class ChatStream final : public EngineObserver {
   const ChatStreamOptions options_;
   const std::function<void()> done_;
   Engine::Ticket ticket_ = 0;
+  bool streaming_ = false;   // Events are sent as they come.
+  bool stalled_ = false;     // The fault's pause has begun …
+  bool stall_over_ = false;  // … and has ended.
+  bool hung_up_ = false;     // Unheard by the engine.
   MonoTime submitted_{};
   MonoTime first_token_{};
   MonoTime last_token_{};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -10,8 +11,10 @@
 
 #include <fmt/format.h>
 
+#include "common/base/http_date.h"
 #include "common/base/limits.h"
 #include "common/base/rng.h"
+#include "gateway/faults/engine_faults.h"
 #include "gateway/server/chat_format.h"
 #include "gateway/server/chat_request.h"
 #include "gateway/server/chat_stream.h"
@@ -47,12 +50,16 @@ class Gateway::Impl {
         wall_start_(clock.WallNow()),
         engine_(scheduler, config.engine,
                 {.path = MixKey(config.seed, 1), .calls = MixKey(config.seed, 2)}),
+        engine_faults_(scheduler, engine_, config.faults),
+        load_matters_(std::any_of(config.faults.begin(), config.faults.end(),
+                                  [](const FaultRule& rule) { return rule.in_flight_min > 0; })),
         metrics_(engine_.copies()) {
     ArmCrash();
   }
 
-  void OnRequest(const HttpServerRequest& request, HttpResponder responder) {
-    if (HtmlAt(config_.faults, Moment())) {
+  void OnRequest(HttpServerRequest request, HttpResponder responder) {
+    if (NotUp(request, responder)) return;
+    if (ActiveFault(config_.faults, FaultKind::kHtml, 0, Moment()) != nullptr) {
       return responder.Send(200, {{"Content-Type", "text/html; charset=utf-8"}}, kHtmlPage);
     }
     const std::string_view path = request.Path();
@@ -79,49 +86,91 @@ class Gateway::Impl {
     return std::chrono::duration_cast<std::chrono::seconds>(at.time_since_epoch()).count();
   }
 
-  FaultMoment Moment() const { return {scheduler_.Now() - start_, first_request_}; }
+  FaultMoment Moment() const { return engine_faults_.Moment(); }
 
   void ArmCrash() {
-    if (const auto at = CrashAt(config_.faults, first_request_)) {
+    if (const auto at = CrashAt(config_.faults, Moment().first_request)) {
       crash_timer_ = scheduler_.At(start_ + *at, [this] { crash_(); });
     }
   }
 
-  // The fault of this chat request. Refusals and crashes are dealt with: false, it is over.
-  bool PassFaults(std::uint64_t number, HttpResponder& responder, std::optional<FaultRule>* later) {
-    const FaultRule* const fault = FaultFor(config_.faults, config_.seed, number, Moment());
+  // Whether the gateway is still coming up; then the request is dealt with.
+  bool NotUp(HttpServerRequest& request, HttpResponder& responder) {
+    const FaultRule* const rule = ActiveFault(config_.faults, FaultKind::kSlowStart, 0, Moment());
+    if (rule == nullptr) return false;
+    if (rule->form != FaultForm::kSilent) {
+      Refuse(503, *rule, responder);
+      return true;
+    }
+    held_.emplace_back(std::move(request), std::move(responder));
+    if (held_.size() == 1 && rule->span < Duration::max() - rule->at) {
+      up_timer_ = scheduler_.At(start_ + rule->at + rule->span, [this] {
+        for (auto& [waiting, answer] : std::exchange(held_, {})) {
+          if (answer.open()) OnRequest(std::move(waiting), std::move(answer));
+        }
+      });
+    }
+    return true;
+  }
+
+  void Refuse(int status, const FaultRule& rule, HttpResponder& responder) {
+    HttpHeaders headers = {{"Content-Type", "application/json"}};
+    if (rule.retry_after >= 0ns) {
+      // Whole seconds, rounded up: the header knows no others.
+      const auto whole = std::chrono::ceil<std::chrono::seconds>(rule.retry_after).count();
+      const std::int64_t now = Seconds(clock_.WallNow());
+      const bool date = rule.form == FaultForm::kDate;
+      if (date) headers.emplace_back("Date", FormatHttpDate(now));
+      headers.emplace_back("Retry-After",
+                           date ? FormatHttpDate(now + whole) : fmt::format("{}", whole));
+    }
+    std::string body = ErrorAnswer("internal error", "server_error", "");
+    if (status == 429) {
+      body = ErrorAnswer("too many requests", "rate_limit_error", "rate_limit_exceeded");
+    } else if (status == 503) {
+      body = ErrorAnswer("the service is overloaded", "server_error", "");
+    } else if (status < 500) {
+      body = ErrorAnswer("the request is refused", "invalid_request_error", "");
+    }
+    responder.Send(status, headers, body);
+  }
+
+  // Asks every running request: not for each one that comes if nobody wants to know.
+  std::uint32_t InFlight() const {
+    const EngineGauges load = engine_.gauges();
+    return load.running + load.waiting;
+  }
+
+  const FaultRule* FaultOf(std::span<const FaultKind> kinds, const FaultTarget& target) const {
+    return FaultFor(config_.faults, kinds, config_.seed, target, Moment());
+  }
+  bool Strikes(FaultKind kind, const FaultTarget& target) const {
+    return FaultOf({&kind, 1}, target) != nullptr;
+  }
+
+  // Refusals and crashes are dealt with here: false, it is over.
+  bool PassGate(const FaultTarget& target, HttpResponder& responder) {
+    const FaultRule* const fault = FaultOf(kGateFaults, target);
     if (fault == nullptr) return true;
     if (fault->kind == FaultKind::kCrash) {
       crash_();
-      return false;
+    } else {
+      Refuse(fault->status, *fault, responder);
     }
-    if (fault->kind != FaultKind::kRefuse) {
-      *later = *fault;
-      return true;
-    }
-    HttpHeaders headers = {{"Content-Type", "application/json"}};
-    if (fault->retry_after >= 0ns) {
-      // Whole seconds, rounded up: the header knows no other.
-      const auto whole = std::chrono::ceil<std::chrono::seconds>(fault->retry_after);
-      headers.emplace_back("Retry-After", fmt::format("{}", whole.count()));
-    }
-    const bool busy = fault->status == 429;
-    responder.Send(
-        fault->status, headers,
-        ErrorAnswer(busy ? "too many requests" : "the service is overloaded",
-                    busy ? "rate_limit_error" : "server_error", busy ? "rate_limit_exceeded" : ""));
     return false;
   }
 
   void OnChat(const HttpServerRequest& request, HttpResponder responder) {
-    if (!first_request_) {
-      first_request_ = scheduler_.Now() - start_;
+    if (!Moment().first_request) {
+      engine_faults_.OnFirstRequest();
       ArmCrash();
     }
-    const std::uint64_t number = ++requests_;
-    ChatStreamOptions options;
-    if (!PassFaults(number, responder, &options.fault)) return;
     const auto chat = ParseChatRequest(request.body);
+    const std::uint64_t session = chat.ok() ? SessionKey(request, *chat) : 0;
+    const FaultTarget target{.number = ++requests_,
+                             .copy = engine_.CopyOf(session),
+                             .in_flight = load_matters_ ? InFlight() : 0};
+    if (!PassGate(target, responder)) return;
     if (!chat.ok()) return SendError(responder, 400, MessageOf(chat.status()));
     if (chat->model != config_.model) {
       return SendError(responder, 404, fmt::format("The model '{}' does not exist.", chat->model),
@@ -131,28 +180,55 @@ class Gateway::Impl {
       return SendError(responder, 400, "Unrecognized request arguments: min_tokens, ignore_eos",
                        "unknown_parameter");
     }
-    const std::uint32_t prompt = PromptTokens(*chat);
-    const std::uint32_t output = OutputOf(*chat, prompt, number);
-    const std::uint64_t asked = std::uint64_t{prompt} + chat->max_tokens.value_or(output);
-    if (asked > config_.context_limit || !engine_.Fits(prompt, output)) {
-      return SendError(
-          responder, 400,
-          fmt::format("This model's maximum context length is {} tokens. However, you requested {} "
-                      "tokens ({} in the messages, {} in the completion).",
-                      Limit(), asked, prompt, asked - prompt),
-          "context_length_exceeded");
+    ChatStreamOptions options = OptionsFor(*chat, target);
+    const std::uint32_t prompt = options.prompt_tokens;
+    const std::uint64_t asked = chat->max_tokens.value_or(options.output_tokens);
+    const FaultRule* const limit =
+        ActiveFault(config_.faults, FaultKind::kContextLimit, target.copy, Moment());
+    if (limit != nullptr && prompt + asked > limit->tokens) {
+      return RefuseContext(limit->form, {limit->tokens, prompt, asked}, responder);
     }
-    options.head = {fmt::format("chatcmpl-{:016x}", MixKey(config_.seed, 3, number)), config_.model,
-                    Seconds(clock_.WallNow())};
-    options.stream = chat->stream;
-    options.include_usage = chat->include_usage;
-    options.length_limited = chat->max_tokens && output == *chat->max_tokens;
-    options.tool_call = chat->has_tools &&
-                        Rng(MixKey(config_.seed, 5, number)).Chance(config_.tool_call_probability);
-    options.tool_call_cut = options.tool_call && options.length_limited && !Forces(*chat);
-    options.prompt_tokens = prompt;
+    if (prompt + asked > config_.context_limit || !engine_.Fits(prompt, options.output_tokens)) {
+      return RefuseContext(FaultForm::kOpenAi, {Limit(), prompt, asked}, responder);
+    }
+    Begin(target.number, session, *chat, std::move(options), std::move(responder));
+  }
+
+  static void RefuseContext(FaultForm form, const ContextOverflow& overflow,
+                            HttpResponder& responder) {
+    SendJson(responder, 400,
+             form == FaultForm::kVllm       ? VllmContextError(overflow)
+             : form == FaultForm::kLlamaCpp ? LlamaCppContextError(overflow)
+                                            : OpenAiContextError(overflow));
+  }
+
+  ChatStreamOptions OptionsFor(const ChatRequest& chat, const FaultTarget& target) const {
+    ChatStreamOptions options;
+    const std::uint32_t output = OutputOf(chat, target.number);
+    options.head = {fmt::format("chatcmpl-{:016x}", MixKey(config_.seed, 3, target.number)),
+                    config_.model, Seconds(clock_.WallNow())};
+    options.stream = chat.stream;
+    options.include_usage = chat.include_usage;
+    options.length_limited = chat.max_tokens && output == *chat.max_tokens;
+    options.prompt_tokens = PromptTokens(chat);
     options.output_tokens = output;
-    Begin(number, SessionKey(request, *chat), *chat, std::move(options), std::move(responder));
+    if (const FaultRule* const fault = FaultOf(kAnswerFaults, target)) options.fault = *fault;
+    constexpr FaultKind kUncapped[] = {FaultKind::kUncapped};
+    if (const FaultRule* const fault = FaultOf(kUncapped, target)) {
+      options.output_tokens = std::max(output, std::min(fault->tokens, RoomOf(chat)));
+      options.length_limited = false;
+    }
+    options.broken_tool_call = Strikes(FaultKind::kMalformedToolCalls, target);
+    const bool calls = chat.has_tools && Rng(MixKey(config_.seed, 5, target.number))
+                                             .Chance(config_.tool_call_probability);
+    options.tool_call = calls || options.broken_tool_call;
+    options.tool_call_cut = options.tool_call && !options.broken_tool_call &&
+                            options.length_limited && !Forces(chat);
+    options.orphan = Strikes(FaultKind::kOrphan, target);
+    options.stuck = [this, copy = target.copy] {
+      return ActiveFault(config_.faults, FaultKind::kStuckQueue, copy, Moment()) != nullptr;
+    };
+    return options;
   }
 
   void Begin(std::uint64_t number, std::uint64_t session, const ChatRequest& chat,
@@ -194,13 +270,16 @@ class Gateway::Impl {
   }
 
   // ignore_eos and min_tokens force a length; otherwise the answer ends by itself.
-  std::uint32_t OutputOf(const ChatRequest& chat, std::uint32_t prompt,
-                         std::uint64_t number) const {
-    const std::uint32_t room = config_.context_limit > prompt ? config_.context_limit - prompt : 1;
-    const std::uint32_t most = chat.max_tokens.value_or(room);
+  std::uint32_t OutputOf(const ChatRequest& chat, std::uint64_t number) const {
+    const std::uint32_t most = chat.max_tokens.value_or(RoomOf(chat));
     const std::uint32_t natural = std::max(1u, std::min(most, NaturalLength(number)));
     if (!Forces(chat)) return natural;
     return chat.ignore_eos && chat.max_tokens ? most : std::max(chat.min_tokens, natural);
+  }
+
+  std::uint32_t RoomOf(const ChatRequest& chat) const {
+    const std::uint32_t prompt = PromptTokens(chat);
+    return config_.context_limit > prompt ? config_.context_limit - prompt : 1;
   }
 
   std::uint64_t Limit() const {
@@ -231,12 +310,15 @@ class Gateway::Impl {
   const std::function<void()> crash_;
   const MonoTime start_;
   const WallTime wall_start_;
-  std::optional<Duration> first_request_;
   std::uint64_t requests_ = 0;
   Engine engine_;
+  EngineFaults engine_faults_;
+  const bool load_matters_;
   std::vector<CopyMetrics> metrics_;
   std::unordered_map<std::uint64_t, std::unique_ptr<ChatStream>> streams_;  // By request number.
+  std::vector<std::pair<HttpServerRequest, HttpResponder>> held_;  // Until the gateway is up.
   Timer crash_timer_;
+  Timer up_timer_;
 };
 
 Gateway::Gateway(Scheduler& scheduler, const Clock& clock, const GatewayConfig& config,
@@ -245,8 +327,8 @@ Gateway::Gateway(Scheduler& scheduler, const Clock& clock, const GatewayConfig& 
 
 Gateway::~Gateway() = default;
 
-void Gateway::OnRequest(const HttpServerRequest& request, HttpResponder responder) {
-  impl_->OnRequest(request, std::move(responder));
+void Gateway::OnRequest(HttpServerRequest request, HttpResponder responder) {
+  impl_->OnRequest(std::move(request), std::move(responder));
 }
 
 const Engine& Gateway::engine() const {

@@ -26,7 +26,7 @@ class Gateway {
   Gateway(const Gateway&) = delete;
   Gateway& operator=(const Gateway&) = delete;
 
-  void OnRequest(const HttpServerRequest& request, HttpResponder responder);
+  void OnRequest(HttpServerRequest request, HttpResponder responder);
   const Engine& engine() const;
 
  private:

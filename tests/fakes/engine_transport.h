@@ -5,10 +5,12 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "common/base/scheduler.h"
 #include "common/chat/call_transport.h"
 #include "gateway/engine/engine.h"
+#include "gateway/faults/faults.h"
 
 namespace plimsoll {
 
@@ -20,10 +22,20 @@ struct EngineTransportOptions {
     Duration after{1ms};
     Duration retry_after{-1};
     std::uint16_t status = 429;
+    bool after_first_token = false;  // `after` runs from there; the engine has the call till then.
   };
   std::function<std::optional<Fault>(MonoTime now)> fault;  // Empty: none.
+  // From `context_from` on, calls whose prompt and asked output exceed it are refused as too long;
+  // 0: none is.
+  std::uint32_t context_limit = 0;
+  MonoTime context_from{};
   // Told of every call handed over, before it can be refused.
   std::function<void(MonoTime now, const CallRequest&)> on_start;
+  // The gateway's own faults of requests, by their rules, with the outcomes that its bytes have at
+  // the client (tests/gateway/server/fault_outcome_test). Those of the engine are EngineFaults'.
+  std::vector<FaultRule> rules;
+  std::function<FaultMoment()> moment;      // Of the rules; needed with them.
+  Duration idle_timeout = Duration::max();  // Without a first token; the client hangs up.
 };
 
 class EngineTransport final : public CallTransport {
@@ -35,6 +47,9 @@ class EngineTransport final : public CallTransport {
 
  private:
   class EngineCall;
+
+  std::optional<EngineTransportOptions::Fault> FaultOf(const CallRequest& request);
+  std::optional<EngineTransportOptions::Fault> FaultByRule(const CallRequest& request) const;
 
   Scheduler& scheduler_;
   Engine& engine_;

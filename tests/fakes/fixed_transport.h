@@ -3,6 +3,8 @@
 
 #include <functional>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "common/base/scheduler.h"
@@ -19,6 +21,10 @@ class FixedTransport final : public CallTransport {
     std::uint64_t parent_play_id;
     std::uint32_t max_tokens;
     Prompt prompt;
+    std::uint32_t planned_tokens;
+    std::uint64_t call_key;
+    std::size_t content_bytes_max;
+    std::vector<std::pair<std::uint32_t, std::string>> live;  // Message and its JSON text.
   };
   // How the n-th call (from 0) ends; by default ok after `service` with 10 tokens.
   struct Answer {
@@ -30,6 +36,8 @@ class FixedTransport final : public CallTransport {
   explicit FixedTransport(Scheduler& scheduler) : scheduler_(scheduler) {}
 
   std::function<Answer(std::size_t n)> answer = [](std::size_t) { return Answer{}; };
+  // What an ok answer says, where the caller wants to know: a function of what was sent.
+  std::function<std::string(const Sent&)> content = [](const Sent&) { return ""; };
   std::vector<Sent> sent;
   std::size_t hung_up = 0;  // Calls destroyed before they ended.
   std::size_t in_flight = 0;
@@ -37,22 +45,39 @@ class FixedTransport final : public CallTransport {
 
   std::unique_ptr<Call> Start(const CallRequest& request, CallObserver& observer) override {
     const std::size_t n = sent.size();
-    sent.push_back({scheduler_.Now(), request.released, request.play_id, request.parent_play_id,
-                    request.max_tokens, *request.prompt});
-    return std::make_unique<FixedCall>(*this, answer(n), request.max_tokens, observer);
+    sent.push_back({scheduler_.Now(),
+                    request.released,
+                    request.play_id,
+                    request.parent_play_id,
+                    request.max_tokens,
+                    *request.prompt,
+                    request.planned_tokens,
+                    request.call_key,
+                    request.content_bytes_max,
+                    {}});
+    for (const LiveMessage& live : request.live) {
+      sent.back().live.emplace_back(live.message, std::string(live.json));
+    }
+    return std::make_unique<FixedCall>(*this, answer(n), sent.back(), observer);
   }
 
  private:
   class FixedCall final : public Call {
    public:
-    FixedCall(FixedTransport& owner, const Answer& answer, std::uint32_t tokens,
-              CallObserver& observer)
+    FixedCall(FixedTransport& owner, const Answer& answer, const Sent& sent, CallObserver& observer)
         : owner_(owner) {
       owner_.in_flight_max = std::max(owner_.in_flight_max, ++owner_.in_flight);
       CallResult result;
       result.outcome = answer.outcome;
       result.sent = owner.scheduler_.Now();
       result.retry_after = answer.retry_after;
+      const std::uint32_t tokens = sent.max_tokens;
+      if (sent.content_bytes_max > 0 && answer.outcome == Outcome::kOk) {
+        result.content = owner.content(sent);
+        result.content_tokens = tokens;
+        result.content_too_long = result.content.size() > sent.content_bytes_max;
+        if (result.content_too_long) result.content.clear();
+      }
       end_ = owner.scheduler_.After(
           answer.service, [this, result, tokens, answer, &observer]() mutable {
             ended_ = true;

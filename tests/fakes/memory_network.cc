@@ -33,9 +33,10 @@ class MemoryNetwork::AgentEnd final : public CoordinatorLink {
       const auto decoded = DecodeBatch(EncodeBatch(batch));
       if (!decoded.ok()) return network_.Refused(id_, decoded.status());
     }
-    link.to_coordinator->Push([this_network = &network_, id = id_, batch]() mutable {
-      this_network->server_->OnBatch(id, std::move(batch));
-    });
+    link.to_coordinator->Push(
+        [this_network = &network_, id = id_, copy = RecordBatch(batch)]() mutable {
+          this_network->server_->OnBatch(id, std::move(copy));
+        });
   }
 
  private:

@@ -111,7 +111,7 @@ TEST(CapacityInTheSimulator, TheTrueCrossingLiesWithinTheReportedBracket) {
 }
 
 // Sessions at which a long step's share still reaches p0.
-std::uint32_t TrueCapacity(const EngineConfig& engine, std::vector<TierPlan> tiers = {}) {
+std::uint32_t TrueCapacity(const EngineConfig& engine, const std::vector<TierPlan>& tiers = {}) {
   std::uint32_t held = 0;
   for (const std::uint32_t sessions : {2u, 4u, 6u, 8u, 10u, 12u, 14u, 16u, 20u, 24u, 28u, 32u}) {
     SimOptions o = Sweep(engine);

@@ -50,6 +50,7 @@ class FleetSim::Host {
     hello.name = fmt::format("sim-{}-{}", index, incarnation);
     hello.incarnation = incarnation;
     hello.cores = 2;
+    hello.descriptors_max = sim.options_.agent_descriptors;
     agent_ = std::make_unique<Agent>(
         AgentDeps{.scheduler = scheduler_,
                   .self_load = load_,
@@ -59,7 +60,7 @@ class FleetSim::Host {
                     return std::make_unique<EngineTransport>(scheduler_, *sim.engine_,
                                                              sim.options_.target);
                   },
-                  .finished = [](Status) {}},
+                  .finished = [](const Status&) {}},
         std::move(hello));
     link_ = sim.network_.Dial(*agent_);
     id = sim.network_.last_link();
@@ -110,6 +111,9 @@ FleetSim::FleetSim(SimOptions options)
   options_.plan.corpus_digest = kDigest;
   options_.settings.local_agents = true;
   engine_ = std::make_unique<Engine>(scheduler_, options_.engine, options_.engine_seeds);
+  engine_faults_ = std::make_unique<EngineFaults>(scheduler_, *engine_, options_.faults);
+  options_.target.rules = options_.faults;
+  options_.target.moment = [this] { return engine_faults_->Moment(); };
   journal_ = std::make_unique<Journal>();
   spawner_ = std::make_unique<Spawner>(*this);
   driver_ = std::make_unique<RunDriver>(
@@ -125,7 +129,7 @@ FleetSim::FleetSim(SimOptions options)
               .spawner = spawner_.get(),
               .preflight =
                   [this](std::function<void(PreflightReport)> done) {
-                    scheduler_.Post([this, done] { done(options_.preflight); });
+                    scheduler_.Post([this, done = std::move(done)] { done(options_.preflight); });
                   },
               .say = [this](const std::string& line) { said_.push_back(line); },
               .step_judged = [](const RunStep&) {},
@@ -165,6 +169,14 @@ void FleetSim::StopAt(Duration at, int count) {
 
 void FleetSim::FailStoreAt(Duration at) {
   At(at, [this] { journal_->failing = true; });
+}
+
+void FleetSim::Watch(std::function<void(const LiveStatus&)> look) {
+  watch_ = scheduler_.After(1s, [this, look = std::move(look)]() mutable {
+    if (ended_) return;
+    look(driver_->Live());
+    Watch(std::move(look));
+  });
 }
 
 const std::vector<CallRecord>& FleetSim::records() const {

@@ -10,6 +10,7 @@
 #include "agent/control/agent.h"
 #include "coordinator/run/run_driver.h"
 #include "gateway/engine/engine.h"
+#include "gateway/faults/engine_faults.h"
 #include "tests/fakes/engine_transport.h"
 #include "tests/fakes/memory_network.h"
 #include "tests/fakes/sim_scheduler.h"
@@ -23,9 +24,11 @@ struct SimOptions {
   Bar bar;
   EngineConfig engine;
   EngineSeeds engine_seeds;
+  std::vector<FaultRule> faults;  // Of the gateway; times run from the run's start.
   MemoryNetworkOptions network;
   EngineTransportOptions target;
   Status preflight;              // What the one call finds.
+  std::uint64_t agent_descriptors = 0;  // What each agent says it may open; 0: it cannot say.
   Duration clock_spread = 300s;  // Agents' clocks differ by up to this.
 };
 
@@ -42,6 +45,8 @@ class FleetSim {
   void StopAt(Duration at, int count);
   // The journal's next append fails, as a full disk does.
   void FailStoreAt(Duration at);
+  // Every second of the run, from its start on.
+  void Watch(std::function<void(const LiveStatus&)> look);
 
   SimScheduler& scheduler() { return scheduler_; }
   Engine& engine() { return *engine_; }
@@ -59,6 +64,7 @@ class FleetSim {
   SimOptions options_;
   SimScheduler scheduler_;
   std::unique_ptr<Engine> engine_;
+  std::unique_ptr<EngineFaults> engine_faults_;
   MemoryNetwork network_;
   std::unique_ptr<Journal> journal_;
   std::unique_ptr<Spawner> spawner_;
@@ -66,6 +72,7 @@ class FleetSim {
   std::unique_ptr<RunDriver> driver_;
   std::vector<std::string> said_;
   std::vector<Timer> timers_;
+  Timer watch_;
   std::uint64_t started_ = 0;
   bool ended_ = false;
   RunResult result_;

@@ -40,7 +40,7 @@ TEST(FleetSim, AHealthyEngineHoldsEveryStep) {
   FleetSim sim(SmallRun());
   const RunResult result = sim.Run();
   EXPECT_EQ(result.code, ExitCode::kHeld) << Explain(sim, result);
-  EXPECT_EQ(result.steps.size(), 3u);
+  EXPECT_EQ(result.steps.size(), 3u) << Explain(sim, result);
   ExpectIdentities(result);
 }
 
@@ -61,6 +61,18 @@ TEST(FleetSim, PreflightBlocksWithExit4) {
   EXPECT_EQ(result.code, ExitCode::kCouldNotRun);
   EXPECT_TRUE(result.steps.empty());
   EXPECT_NE(result.reason.find("429"), std::string::npos) << result.reason;
+}
+
+TEST(FleetSim, APlanThatAnAgentCannotHoldIsRefusedBeforeItsFirstStep) {
+  SimOptions options = SmallRun();
+  options.agent_descriptors = 66;  // Enough for two lanes.
+  FleetSim sim(std::move(options));
+  const RunResult result = sim.Run();
+  EXPECT_EQ(result.code, ExitCode::kCouldNotRun) << Explain(sim, result);
+  EXPECT_TRUE(result.steps.empty());
+  EXPECT_TRUE(sim.records().empty()) << "nothing was sent";
+  EXPECT_NE(result.reason.find("descriptors, and it may open 66"), std::string::npos)
+      << result.reason;
 }
 
 // Faults that begin in the middle of the first step's measured time.
@@ -184,8 +196,37 @@ TEST(FleetSim, StopDrainsKeepsWhatWasMeasuredAndExits5) {
   sim.StopAt(130s, 1);
   const RunResult result = sim.Run();
   EXPECT_EQ(result.code, ExitCode::kStopped) << Explain(sim, result);
-  EXPECT_EQ(result.steps.size(), 1u);
-  for (const CallRecord& r : sim.records()) EXPECT_NE(r.outcome, Outcome::kCut);
+  // The first step, whole, and the second as far as it came.
+  ASSERT_EQ(result.steps.size(), 2u);
+  EXPECT_FALSE(result.steps[0].summary.broken_off_after.has_value());
+  const StepSummary& broken_off = result.steps[1].summary;
+  ASSERT_TRUE(broken_off.broken_off_after.has_value());
+  EXPECT_GT(*broken_off.broken_off_after, Duration(10s));
+  EXPECT_LT(*broken_off.broken_off_after, broken_off.plan.measure);
+  EXPECT_EQ(broken_off.verdict.verdict, Verdict::kNoData);
+  EXPECT_NE(broken_off.verdict.reasons.at(0).find("of 1m"), std::string::npos);
+  std::uint64_t released = 0;
+  for (const CallRecord& r : sim.records()) {
+    EXPECT_NE(r.outcome, Outcome::kCut);
+    if (r.step == broken_off.plan.step && r.released >= broken_off.plan.warm_up.count()) ++released;
+  }
+  EXPECT_EQ(broken_off.errors.attempts, released);
+  EXPECT_GT(broken_off.ttft.n, 0u);
+}
+
+TEST(FleetSim, CallsThatAnAbortHangsUpAreNoFailuresOfTheBrokenOffStep) {
+  SimOptions options = SmallRun();
+  options.engine.decode_tokens_per_s = 2;  // Calls that are in flight whenever it comes.
+  FleetSim sim(std::move(options));
+  sim.StopAt(50s, 1);
+  sim.StopAt(50s + 50ms, 2);
+  const RunResult result = sim.Run();
+  ASSERT_EQ(result.steps.size(), 1u);
+  const ErrorSummary& errors = result.steps[0].summary.errors;
+  EXPECT_EQ(errors.outcomes[static_cast<std::size_t>(Outcome::kCut)], 0u);
+  EXPECT_EQ(errors.failed, 0u);
+  EXPECT_NE(result.steps[0].note.find("hung up by the stop"), std::string::npos)
+      << result.steps[0].note;
 }
 
 // Keys of the calls that agents handed over from `from` on, in the rig's time.

@@ -1,7 +1,10 @@
 // Same seed, plan and nonce give the same schedule and the same bytes, whatever the number of
 // agents; N lanes are the first N of N + 1.
+#include <array>
 #include <map>
 #include <numeric>
+
+#include <fmt/format.h>
 
 #include "agent/replay/replayer.h"
 #include "common/chat/chat_body.h"
@@ -29,7 +32,9 @@ struct Sent {
 using Schedule = std::map<std::uint64_t, std::vector<Sent>>;  // By play id.
 
 std::uint64_t HashBody(const FixedTransport::Sent& sent) {
-  ChatBody body(sent.prompt, {.model = "m", .max_tokens = sent.max_tokens});
+  std::vector<LiveMessage> live;
+  for (const auto& [message, json] : sent.live) live.push_back({message, json});
+  ChatBody body(sent.prompt, {.model = "m", .max_tokens = sent.max_tokens, .live = live});
   std::string bytes(body.size(), '\0');
   std::size_t at = 0;
   // An odd capacity, so that words and messages are cut anywhere.
@@ -45,8 +50,8 @@ class NoSink final : public RecordSink {
 
 // The first seconds of `lanes` lanes over `agents` agents, each on a target with fixed service
 // times.
-Schedule PlayOn(std::uint32_t agents, std::uint32_t lanes, std::uint64_t seed) {
-  RunPlan plan = SmallRun().plan;
+Schedule PlayOn(std::uint32_t agents, std::uint32_t lanes, std::uint64_t seed,
+                RunPlan plan = SmallRun().plan, FidelityCounts* counts = nullptr) {
   plan.seed = seed;
   const CorpusIndex index(ScaledCorpus(), plan);
   std::vector<std::uint32_t> slots(agents);
@@ -56,6 +61,14 @@ Schedule PlayOn(std::uint32_t agents, std::uint32_t lanes, std::uint64_t seed) {
   for (std::uint32_t slot = 0; slot < agents; ++slot) {
     SimScheduler scheduler;
     FixedTransport transport(scheduler);
+    transport.content = [](const FixedTransport::Sent& sent) {
+      return fmt::format("answer {:016x} with a \"quote\"\n", sent.call_key);
+    };
+    // One call in seven fails, by its key: the same one whatever the number of agents.
+    transport.answer = [&](std::size_t n) {
+      const bool fails = plan.failure != FailurePolicy{} && transport.sent[n].call_key % 7 == 0;
+      return FixedTransport::Answer{.outcome = fails ? Outcome::kHttpError : Outcome::kOk};
+    };
     NoSink sink;
     Load load;
     Replayer replayer(scheduler, transport, sink, load, plan, index);
@@ -73,7 +86,12 @@ Schedule PlayOn(std::uint32_t agents, std::uint32_t lanes, std::uint64_t seed) {
     scheduler.Advance(2s);
     const std::size_t primers = transport.sent.size();
     const MonoTime start = scheduler.Now() + 1s;
-    EXPECT_TRUE(replayer.CommitStep(0, start, [](const StepTally&) {}).ok());
+    const auto closed = [counts](const StepTally& tally) {
+      for (const LaneTally& lane : tally.lanes) {
+        if (counts != nullptr) counts->Add(lane.fidelity);
+      }
+    };
+    EXPECT_TRUE(replayer.CommitStep(0, start, closed).ok());
     scheduler.RunUntil(start + 60s);
     for (std::size_t i = primers; i < transport.sent.size(); ++i) {
       const FixedTransport::Sent& sent = transport.sent[i];
@@ -91,6 +109,70 @@ TEST(Schedule, IsTheSameToTheByteWith1And2And5Agents) {
     EXPECT_EQ(one, PlayOn(5, 11, seed)) << "seed " << seed;
   }
 }
+
+struct Mode {
+  const char* name;
+  void (*set)(RunPlan*);
+  bool (*shows)(const FidelityCounts&);  // That the mode was at work.
+};
+class ScheduleMode : public ::testing::TestWithParam<Mode> {};
+
+TEST_P(ScheduleMode, IsTheSameToTheByteWith1And2And5Agents) {
+  RunPlan plan = SmallRun().plan;
+  GetParam().set(&plan);
+  std::array<FidelityCounts, 3> counts;
+  const Schedule one = PlayOn(1, 11, 5, plan, &counts[0]);
+  EXPECT_GT(one.size(), 10u);
+  EXPECT_NE(one, PlayOn(1, 11, 5)) << "the mode changes something";
+  EXPECT_EQ(one, PlayOn(2, 11, 5, plan, &counts[1]));
+  EXPECT_EQ(one, PlayOn(5, 11, 5, plan, &counts[2]));
+  EXPECT_EQ(counts[0], counts[1]);
+  EXPECT_EQ(counts[0], counts[2]);
+  EXPECT_TRUE(GetParam().shows(counts[0]));
+}
+
+bool Always(const FidelityCounts&) {
+  return true;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Modes, ScheduleMode,
+    ::testing::Values(Mode{"think_time",
+                           [](RunPlan* p) {
+                             p->think_time = ThinkTime::kRecorded;
+                             p->think_time_cap = 1s;
+                           },
+                           [](const FidelityCounts& c) { return c.pause_removed_ns > 0; }},
+                      Mode{"live_history", [](RunPlan* p) { p->history = History::kLive; },
+                           [](const FidelityCounts& c) { return c.turns_live > 20; }},
+                      Mode{"skip_calls",
+                           [](RunPlan* p) {
+                             p->context_limit = {6000, OverLimit::kSkipCalls};
+                           },
+                           Always},
+                      Mode{"end_session",
+                           [](RunPlan* p) {
+                             p->context_limit = {6000, OverLimit::kEndSession};
+                           },
+                           Always},
+                      Mode{"drop_sessions",
+                           [](RunPlan* p) {
+                             p->context_limit = {9000, OverLimit::kDropSessions};
+                           },
+                           Always},
+                      Mode{"drop_long_starts",
+                           [](RunPlan* p) {
+                             p->context_limit = {4000, OverLimit::kDropLongStarts};
+                           },
+                           Always},
+                      Mode{"failures_of_streams",
+                           [](RunPlan* p) {
+                             p->failure.silence = Silence::kStream;
+                             p->failure.end_play = {};
+                             p->failure.attempts_max = 2;
+                           },
+                           Always}),
+    [](const auto& mode) { return mode.param.name; });
 
 TEST(Schedule, AnotherSeedOrNonceIsAnother) {
   EXPECT_NE(PlayOn(1, 4, 1), PlayOn(1, 4, 2));

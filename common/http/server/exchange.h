@@ -17,8 +17,10 @@ class HttpResponder::Exchange {
   virtual void Write(std::string_view piece) = 0;
   virtual void End() = 0;
   virtual void Abort() = 0;
+  virtual void Reset() = 0;
   virtual void OnHangUp(std::function<void()> hung_up) = 0;
   virtual bool open() const = 0;
+  virtual std::size_t unsent() const = 0;
 };
 
 }  // namespace plimsoll

@@ -26,6 +26,8 @@ constexpr std::size_t kReadAheadMax = std::size_t{64} << 10;
 constexpr Duration kSweepPeriod = 250ms;
 // A peer that is still uploading gets this long to read why it was refused.
 constexpr Duration kLinger = 2s;
+// Length announced by a piece that a reset cuts; more than is sent of it.
+constexpr std::size_t kCutPiece = 4'096;
 
 // A connection, and the exchange that is under way on it.
 class Connection final : public HttpResponder::Exchange,
@@ -87,11 +89,19 @@ class Connection final : public HttpResponder::Exchange,
     Finish();
   }
 
+  void Reset() override {
+    if (!answering_) return;
+    if (streaming_ && chunked_) out_ += fmt::format("{:x}\r\ndata: {{", kCutPiece);
+    reset_ = true;
+    Abort();
+  }
+
   void OnHangUp(std::function<void()> hung_up) override {
     if (answering_) hung_up_ = std::move(hung_up);
   }
 
   bool open() const override { return answering_; }
+  std::size_t unsent() const override { return closed_ ? 0 : out_.size() + in_flight_.size(); }
 
   // Closes when its time is up: idle, a request that never ends, or a peer that takes nothing.
   void Sweep(MonoTime now) {
@@ -111,6 +121,8 @@ class Connection final : public HttpResponder::Exchange,
     closed_ = true;
     answering_ = false;
     Error ignored;
+    // No time to linger: the kernel sends a reset instead of an end.
+    if (reset_) socket_.set_option(asio::socket_base::linger(true, 0), ignored);
     socket_.close(ignored);
     const auto gone = std::exchange(gone_, nullptr);
     const auto hung_up = std::exchange(hung_up_, nullptr);
@@ -259,6 +271,7 @@ class Connection final : public HttpResponder::Exchange,
   bool keep_alive_ = false;
   bool http_1_1_ = true;
   bool close_ = false;
+  bool reset_ = false;  // The close is to be one.
   bool lingering_ = false;
   bool closed_ = false;
 };
@@ -304,6 +317,11 @@ class HttpServer::Impl {
 
   std::uint16_t port() const { return port_; }
   std::size_t connections() const { return connections_.size(); }
+  std::size_t unsent() const {
+    std::size_t bytes = 0;
+    for (const auto& [key, connection] : connections_) bytes += connection->unsent();
+    return bytes;
+  }
 
  private:
   void Accept() {
@@ -370,6 +388,10 @@ std::uint16_t HttpServer::port() const {
 
 std::size_t HttpServer::connections() const {
   return impl_->connections();
+}
+
+std::size_t HttpServer::unsent() const {
+  return impl_->unsent();
 }
 
 }  // namespace plimsoll

@@ -55,12 +55,16 @@ class HttpResponder {
   void End();
   // What was written still goes out; then the connection closes without the stream's proper end.
   void Abort();
+  // As Abort(), but the connection is reset, with a streamed answer in the middle of a piece.
+  void Reset();
   // `hung_up` runs at most once, in a turn of its own, if the peer goes away before the answer was
   // finished here; one that closes only its sending side counts as gone too. Not after Send(),
   // End(), Abort() or destruction.
   void OnHangUp(std::function<void()> hung_up);
   // False once the answer is finished or the peer is known to have gone.
   bool open() const;
+  // Bytes written that the peer's side of the connection has not taken yet; 0 once finished.
+  std::size_t unsent() const;
 
  private:
   std::shared_ptr<Exchange> exchange_;  // Shared with the connection; null when finished.
@@ -96,6 +100,8 @@ class HttpServer {
 
   std::uint16_t port() const;
   std::size_t connections() const;
+  // Bytes of answers, finished ones included, that still wait for their peers.
+  std::size_t unsent() const;
 
  private:
   class Impl;

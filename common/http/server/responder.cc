@@ -40,12 +40,20 @@ void HttpResponder::Abort() {
   if (const auto exchange = std::exchange(exchange_, nullptr)) exchange->Abort();
 }
 
+void HttpResponder::Reset() {
+  if (const auto exchange = std::exchange(exchange_, nullptr)) exchange->Reset();
+}
+
 void HttpResponder::OnHangUp(std::function<void()> hung_up) {
   if (exchange_) exchange_->OnHangUp(std::move(hung_up));
 }
 
 bool HttpResponder::open() const {
   return exchange_ && exchange_->open();
+}
+
+std::size_t HttpResponder::unsent() const {
+  return exchange_ ? exchange_->unsent() : 0;
 }
 
 std::string_view HttpServerRequest::Header(std::string_view name_lower) const {

@@ -92,13 +92,30 @@ TEST(BackOff, RetryAfterCountsButNeverLessThanTheLeast) {
   EXPECT_EQ(BackOff(policy, 1, 10min, 1), Duration(10min));
 }
 
-TEST(BackOff, OverflowCutAndOkAreNotTriedAgain) {
+TEST(BackOff, ARetryAfterThatIsTooLongOrNotHonouredLeavesTheBackOff) {
+  FailurePolicy policy;
+  policy.retry_after_max = 30s;
+  EXPECT_EQ(BackOff(policy, 1, 30s, 1), Duration(30s));
+  EXPECT_EQ(BackOff(policy, 1, 30s + 1ns, 1), BackOff(policy, 1, Duration(-1), 1));
+  policy.honour_retry_after = false;
+  EXPECT_EQ(BackOff(policy, 2, 5s, 1), BackOff(policy, 2, Duration(-1), 1));
+}
+
+TEST(BackOff, ByDefaultOverflowCutAndOkAreNotTriedAgainAndEveryFailureEndsThePlay) {
+  const FailurePolicy policy;
   for (std::size_t o = 1; o < kOutcomes; ++o) {
     const auto outcome = static_cast<Outcome>(o);
     const bool never =
         outcome == Outcome::kOk || outcome == Outcome::kContextOverflow || outcome == Outcome::kCut;
-    EXPECT_EQ(MayRetry(outcome), !never) << Name(outcome);
+    EXPECT_EQ(policy.retry.Contains(outcome), !never) << Name(outcome);
+    EXPECT_EQ(EndsPlay(policy, outcome), outcome != Outcome::kOk) << Name(outcome);
+    EXPECT_EQ(OutcomeNamed(Name(outcome)), outcome);
   }
+  FailurePolicy gentle;
+  gentle.end_play = {};
+  EXPECT_TRUE(EndsPlay(gentle, Outcome::kCut)) << "what we cut has ended";
+  EXPECT_FALSE(EndsPlay(gentle, Outcome::kContextOverflow));
+  EXPECT_FALSE(OutcomeNamed("unknown").has_value());
 }
 
 TEST(StepWindow, BlocksAreHalfOpenFromTheWarmUpsEnd) {

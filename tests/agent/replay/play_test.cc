@@ -44,7 +44,7 @@ std::map<std::uint32_t, Duration> Walk(const CorpusIndex& index, Play& play, dou
   std::map<std::uint32_t, Duration> released;
   std::multimap<MonoTime, std::uint32_t> ends;
   std::vector<Play::Due> due;
-  play.Start(kStart, share, session, &due);
+  play.Start(kStart, share, &due);
   while (!due.empty() || !ends.empty()) {
     for (const Play::Due& d : due) {
       EXPECT_TRUE(released.emplace(d.call, d.at - kStart).second) << "released twice: " << d.call;
@@ -136,7 +136,7 @@ TEST(Play, CountsItsCallsOnceAcrossWindows) {
   const CorpusIndex index = IndexOf(RandomTree(4));
   Play play(index, 0, 3);
   std::vector<Play::Due> due;
-  play.Start(kStart, 0, index.session(0), &due);
+  play.Start(kStart, 0, &due);
   const MonoTime begin = kStart + 10s;
   const MonoTime end = kStart + 20s;
   play.CountRelease(kStart, begin, end);
@@ -159,8 +159,8 @@ TEST(Play, AFailureOfAnEarlierWindowHasNoCellInTheNext) {
   const CorpusIndex index = IndexOf(RandomTree(4));
   Play play(index, 0, 0);
   std::vector<Play::Due> due;
-  play.Start(kStart, 0, index.session(0), &due);
-  play.Fail(2, 55);
+  play.Start(kStart, 0, &due);
+  play.Fail(2, 55, false);
   EXPECT_EQ(play.tally().failed_block, 2u);
   EXPECT_EQ(play.tally().failed_at_ns, 55);
   EXPECT_EQ(play.tally().next_play_at_ns, 55);

@@ -59,20 +59,27 @@ inline Session Tree() {
 
 struct Rig {
   explicit Rig(std::uint32_t lanes, ThinkTime think = ThinkTime::kNone,
-               std::vector<Session> sessions = {Tree()}) {
+               std::vector<Session> sessions = {Tree()})
+      : Rig(lanes, PlanWith(think), std::move(sessions)) {}
+  // `how`: the settings of the replay; what a rig needs of a plan is filled in.
+  Rig(std::uint32_t lanes, const RunPlan& how, std::vector<Session> sessions) : plan(how) {
     auto c = std::make_shared<Corpus>();
     c->models = {"m"};
     c->sessions = std::move(sessions);
     plan.seed = 3;
     plan.nonce = 9;
     plan.tiers = {{.name = "light", .tier = Tier::kLight, .share = 1}};
-    plan.think_time = think;
     index = std::make_unique<CorpusIndex>(c, plan);
     replayer = std::make_unique<Replayer>(scheduler, transport, sink, load, plan, *index);
     const std::vector<std::uint32_t> slots = {0};
     specs = AssignLanes(plan.tiers, lanes, slots);
   }
 
+  static RunPlan PlanWith(ThinkTime think) {
+    RunPlan plan;
+    plan.think_time = think;
+    return plan;
+  }
   StepPlan Plan(std::uint32_t step) const {
     return {.step = step,
             .sessions = static_cast<std::uint32_t>(specs.size()),
@@ -96,7 +103,7 @@ struct Rig {
     EXPECT_TRUE(ready);
     start = scheduler.Now() + ahead;
     primers_wanted = transport.sent.size();
-    EXPECT_TRUE(replayer->CommitStep(step, start, [&](StepTally t) { tally = t; }).ok());
+    EXPECT_TRUE(replayer->CommitStep(step, start, [&](const StepTally& t) { tally = t; }).ok());
   }
   void RunToClose() {
     tally.reset();

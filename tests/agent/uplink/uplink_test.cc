@@ -87,5 +87,32 @@ TEST(Uplink, CountsWhatItsBoundMadeItDrop) {
   EXPECT_EQ(uplink.Flush(), limits::kBatchesKeptMax) << "the sequence has no gap";
 }
 
+TEST(Uplink, CountsWhatBecameOfItsRecords) {
+  SimScheduler scheduler;
+  Link link;
+  Uplink uplink(scheduler, link, 0, 1);
+  CallRecord cut = RecordOf(1);
+  cut.outcome = Outcome::kCut;
+  cut.resends = 2;
+  CallRecord ok = RecordOf(2);
+  ok.outcome = Outcome::kOk;
+  uplink.Add(cut);
+  uplink.Add(ok);
+  uplink.Flush();
+  uplink.Add(ok);
+  EXPECT_EQ(uplink.counts().records_queued, 3u);
+  uplink.OnAck(1);
+  const UplinkCounts& counts = uplink.counts();
+  EXPECT_EQ(counts.records_queued, 1u);
+  EXPECT_EQ(counts.records_acked, 2u);
+  EXPECT_EQ(counts.attempts[static_cast<std::size_t>(Outcome::kOk)], 2u);
+  EXPECT_EQ(counts.attempts[static_cast<std::size_t>(Outcome::kCut)], 1u);
+  EXPECT_EQ(counts.body_resends, 2u);
+  EXPECT_EQ(counts.batch_resends, 0u);
+  scheduler.Advance(limits::kBatchAgeMax + Uplink::kResendAfter);
+  EXPECT_EQ(counts.batch_resends, 1u);
+  EXPECT_EQ(counts.records_queued, 1u);
+}
+
 }  // namespace
 }  // namespace plimsoll

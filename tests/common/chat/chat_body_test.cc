@@ -117,6 +117,39 @@ TEST(ChatBody, IsTheJsonThatWasMeant) {
   EXPECT_EQ(json["seed"], 3);
 }
 
+TEST(ChatBody, LiveMessagesSayTheirOwnTextAtAnySplit) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    Rng rng(seed);
+    const Prompt prompt = RandomPrompt(rng);
+    std::vector<std::string> texts(prompt.messages.size());
+    std::vector<LiveMessage> live;
+    std::vector<std::string> want;
+    for (std::uint32_t m = 0; m < prompt.messages.size(); ++m) {
+      const MessageRange& range = prompt.messages[m];
+      want.emplace_back(std::size_t{limits::kTokenBytes} * (range.end_token - range.first_token),
+                        ' ');
+      PromptReader(prompt).Read(std::uint64_t{limits::kTokenBytes} * range.first_token,
+                                want.back().data(), want.back().size());
+      if (!rng.Chance(0.4)) continue;
+      std::string text;
+      while (rng.Chance(0.9)) text += rng.Chance(0.5) ? "\"\\\n\x02" : "w\u00e9\U0001F600 ";
+      want.back() = text;
+      texts[m] = JsonEscaped(text);
+      live.push_back({.message = m, .json = texts[m]});
+    }
+    ChatBody body(prompt, {.model = "m", .max_tokens = 3, .live = live});
+    const std::uint64_t size = body.size();
+    const std::string all = ReadAll(body, rng, 1 + rng.Below(200));
+    ASSERT_EQ(all.size(), size) << "seed " << seed;
+    const auto json = nlohmann::json::parse(all, nullptr, /*allow_exceptions=*/false);
+    ASSERT_FALSE(json.is_discarded()) << "seed " << seed;
+    ASSERT_EQ(json["messages"].size(), want.size());
+    for (std::size_t m = 0; m < want.size(); ++m) {
+      ASSERT_EQ(json["messages"][m]["content"], want[m]) << "seed " << seed << " message " << m;
+    }
+  }
+}
+
 TEST(ChatBody, APromptOfAMillionTokensNeedsNoMemory) {
   Prompt prompt;
   prompt.tokens = 1'000'000;

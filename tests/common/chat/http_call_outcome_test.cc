@@ -73,6 +73,12 @@ TEST_F(HttpCallTest, RefusalsCarryTheirRetryAfter) {
   EXPECT_EQ(Status(503, "").outcome, Outcome::kRefused);
   EXPECT_EQ(ParseRetryAfter("1.5", ""), 1s);
   EXPECT_EQ(ParseRetryAfter("0", ""), 0s);
+  constexpr const char* kNow = "Sun, 06 Nov 1994 08:49:37 GMT";
+  EXPECT_EQ(ParseRetryAfter("Sun, 06 Nov 1994 08:50:07 GMT", "", kNow), 30s);
+  EXPECT_EQ(ParseRetryAfter("Sun, 06 Nov 1994 08:00:00 GMT", "", kNow), 0s);
+  EXPECT_EQ(ParseRetryAfter("Sun, 06 Nov 1999 08:00:00 GMT", "", kNow), 24h);
+  EXPECT_LT(ParseRetryAfter("Sun, 06 Nov 1994 08:50:07 GMT", "", "now"), Duration{0});
+  EXPECT_EQ(ParseRetryAfter("7", "", kNow), 7s);
   EXPECT_EQ(ParseRetryAfter("99999999999999999999999", ""), 24h);
   EXPECT_EQ(ParseRetryAfter("18446744073709551615", ""), 24h);
   for (const char* none : {"", "Wed, 21 Oct 2026 07:28:00 GMT", "-1", "soon", "3 s"}) {
@@ -107,7 +113,7 @@ TEST_F(HttpCallTest, OtherStatusesAndBodies) {
   EXPECT_LT(result_->message.size(), 250u);
   const CallResult& html = Status(200, "<html>", {{"content-type", "text/html"}});
   EXPECT_EQ(html.outcome, Outcome::kHttpError);
-  EXPECT_EQ(html.message, "status 200 with text/html");
+  EXPECT_EQ(html.message, "status 200 with text/html; it began: <html>");
   EXPECT_EQ(Status(200, Token("a") + kDone, {}).outcome,
             Outcome::kOk);  // No type: taken as events.
 }
@@ -130,6 +136,8 @@ TEST_F(HttpCallTest, AnAnswerThatWasNotStreamed) {
   EXPECT_EQ(Status(200, "{\"choices\":[{").outcome, Outcome::kStreamError);
   EXPECT_EQ(Status(200, R"({"error":{"message":"no"}})").outcome, Outcome::kStreamError);
   EXPECT_EQ(Status(200, R"({"choices":[{"message":{"content":""}}]})").outcome, Outcome::kEmpty);
+  EXPECT_EQ(Status(200, R"({"detail":"no such model"})").outcome, Outcome::kStreamError);
+  EXPECT_THAT(result_->message, HasSubstr("no such model"));
 }
 
 TEST_F(HttpCallTest, TransportErrors) {
@@ -147,7 +155,7 @@ TEST_F(HttpCallTest, TransportErrors) {
   EXPECT_EQ(end(TransferResult::kClientError, false), Outcome::kClientError);
   EXPECT_EQ(end(TransferResult::kClientError, true), Outcome::kClientError);
   EXPECT_EQ(end(TransferResult::kBroken, true), Outcome::kTruncated);
-  EXPECT_EQ(end(TransferResult::kProtocol, true), Outcome::kTruncated);
+  EXPECT_EQ(end(TransferResult::kProtocol, true), Outcome::kStreamError);
 }
 
 // Answers of real servers, however their bytes are split.

@@ -181,5 +181,57 @@ TEST_F(HttpCallTest, ToolCallsAreTokensAndFlagged) {
   EXPECT_FALSE(r.flags & kCapReached);
 }
 
+TEST_F(HttpCallTest, HandsBackTheContentThatAClientWouldSendAgainAndNothingElse) {
+  request_.content_bytes_max = 100;
+  const auto delta = [](const std::string& fields) {
+    return Data(R"({"choices":[{"index":0,"delta":{)" + fields + "}}]}");
+  };
+  const std::string body =
+      kRole + delta(R"("reasoning_content":"let me think")") + delta(R"("content":"a \"b\"\n")") +
+      Data(R"({"choices":[{"delta":{"content":"second choice"},"index":1}]})") +
+      delta(R"("content":"\u00e9\ud83d\ude00")") + delta(R"("refusal":"no")") +
+      delta(R"("tool_calls":[{"index":0,"function":{"name":"f","arguments":"{}"}}])") +
+      Finish("stop") + kUsage + kDone;
+  const CallResult& result = Stream(body);
+  EXPECT_EQ(result.outcome, Outcome::kOk);
+  EXPECT_EQ(result.content, "a \"b\"\n\u00e9\U0001F600");
+  EXPECT_FALSE(result.content_too_long);
+  // 3 tokens in 6 chunks of which 2 are content; the server does not count its reasoning.
+  EXPECT_EQ(result.content_tokens, 1u);
+}
+
+TEST_F(HttpCallTest, ReasoningThatTheServerCountsIsNotOfTheContent) {
+  request_.content_bytes_max = 100;
+  const std::string usage = Data(
+      R"({"choices":[],"usage":{"prompt_tokens":70,"completion_tokens":30,"completion_tokens_details":{"reasoning_tokens":22}}})");
+  EXPECT_EQ(Stream(Token("x") + Finish("stop") + usage + kDone).content_tokens, 8u);
+  // Nothing was said of tokens: nothing is known.
+  EXPECT_EQ(Stream(Token("x") + Finish("stop") + kDone).content_tokens, kAbsentTokens);
+}
+
+TEST_F(HttpCallTest, ContentThatIsTooLongOrNotWantedIsNotKept) {
+  request_.content_bytes_max = 5;
+  EXPECT_EQ(Stream(Token("abc") + Token("de") + Finish("stop") + kDone).content, "abcde");
+  const CallResult& longer =
+      Stream(Token("abc") + Token("def") + Token("g") + Finish("stop") + kDone);
+  EXPECT_EQ(longer.content, "");
+  EXPECT_TRUE(longer.content_too_long);
+  EXPECT_EQ(longer.chunks, 3u) << "the measurement goes on";
+  request_.content_bytes_max = 0;
+  const CallResult& none = Stream(Token("abc") + Finish("stop") + kDone);
+  EXPECT_EQ(none.content, "");
+  EXPECT_FALSE(none.content_too_long);
+  // The next call of a reused reader keeps nothing of the last one.
+  request_.content_bytes_max = 100;
+  EXPECT_EQ(Stream(Token("xy") + Finish("stop") + kDone).content, "xy");
+  http_.Add(
+      ScriptedAnswer()
+          .Sent(1ms)
+          .Headers(5ms, 200, kJson)
+          .Body(6ms, R"({"choices":[{"message":{"content":"whole"},"finish_reason":"stop"}]})")
+          .End(7ms));
+  EXPECT_EQ(Run().content, "whole");
+}
+
 }  // namespace
 }  // namespace plimsoll

@@ -5,6 +5,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -98,6 +99,8 @@ void RawServer::Accept() {
   while (true) {
     const int fd = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
     if (fd < 0) return;
+    const int at_once = 1;  // Each write on its way, not when the last one was acknowledged.
+    ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &at_once, sizeof(at_once));
     {
       const std::lock_guard lock(mutex_);
       open_.push_back(fd);

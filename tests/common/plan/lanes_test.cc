@@ -11,8 +11,9 @@
 namespace plimsoll {
 namespace {
 
-std::vector<TierPlan> Tiers(std::vector<std::uint32_t> shares) {
+std::vector<TierPlan> Tiers(const std::vector<std::uint32_t>& shares) {
   std::vector<TierPlan> tiers;
+  tiers.reserve(shares.size());
   for (const std::uint32_t share : shares) {
     tiers.push_back({.name = std::to_string(tiers.size()),
                      .tier = tiers.empty() ? Tier::kHeavy : Tier::kLight,

@@ -65,6 +65,48 @@ TEST(ChatChunk, AnyChoiceCounts) {
   EXPECT_EQ(chunk.finish, FinishReason::kLength);
 }
 
+TEST(ChatChunk, ChoicesAreToldApart) {
+  const ChatChunk chunk =
+      Parse(R"({"choices":[{"delta":{"content":"a"},"index":1},{"index":2,"finish_reason":"stop"},)"
+            R"({"index":70,"finish_reason":"length"}]})");
+  EXPECT_TRUE(chunk.has_choices);
+  EXPECT_EQ(chunk.choices,
+            (std::uint64_t{1} << 1) | (std::uint64_t{1} << 2) | (std::uint64_t{1} << 63));
+  EXPECT_EQ(chunk.finished, (std::uint64_t{1} << 2) | (std::uint64_t{1} << 63));
+  EXPECT_EQ(chunk.finish, FinishReason::kLength);
+  EXPECT_EQ(Parse(R"({"choices":[{"index":-1},{"index":"x"}]})").choices, 1u);
+  EXPECT_FALSE(Parse(R"({"detail":"x"})").has_choices);
+  EXPECT_TRUE(Parse(R"({"choices":[]})").has_choices);
+}
+
+TEST(ChatChunk, TheStrongerReasonWins) {
+  using enum FinishReason;
+  EXPECT_EQ(Stronger(kNone, kStop), kStop);
+  EXPECT_EQ(Stronger(kStop, kNone), kStop);
+  EXPECT_EQ(Stronger(kStop, kToolCalls), kStop);
+  EXPECT_EQ(Stronger(kStop, kLength), kLength);
+  EXPECT_EQ(Stronger(kLength, kFailed), kFailed);
+  EXPECT_EQ(Stronger(kFailed, kStop), kFailed);
+}
+
+TEST(ChatChunk, ContentInPartsCountsByItsText) {
+  EXPECT_FALSE(Delta(R"({"content":[]})").has_token);
+  EXPECT_FALSE(Delta(R"({"content":[{"type":"text","text":""}]})").has_token);
+  EXPECT_FALSE(Delta(R"({"content":[{"type":"image","url":"x"},7,null]})").has_token);
+  EXPECT_TRUE(Delta(R"({"content":["a"]})").has_token);
+  EXPECT_TRUE(Delta(R"({"content":[{"thinking":[{"text":""},{"text":"h"}]}]})").has_token);
+  // Nested deeper than any server does: skipped, and the rest is still read.
+  const std::string deep = std::string(40, '[') + "\"x\"" + std::string(40, ']');
+  EXPECT_FALSE(Delta(R"({"content":)" + deep + "}").has_token);
+  EXPECT_TRUE(Delta(R"({"content":)" + deep + R"(,"reasoning":"h"})").has_token);
+}
+
+TEST(ChatChunk, CustomToolCallsAndOtherSpellingsOfUsage) {
+  EXPECT_TRUE(Delta(R"({"tool_calls":[{"custom":{"name":"f","input":"x"}}]})").has_token);
+  EXPECT_TRUE(Delta(R"({"tool_calls":[{"custom":{"input":"x"}}]})").tool_call);
+  EXPECT_EQ(Parse(R"({"choices":[],"usage":{"prompt_cache_hit_tokens":4}})").usage.cached, 4u);
+}
+
 TEST(ChatChunk, FinishReasons) {
   const auto finish = [](const std::string& reason) {
     return Parse(R"({"choices":[{"delta":{},"finish_reason":)" + reason + "}]}").finish;
@@ -75,6 +117,8 @@ TEST(ChatChunk, FinishReasons) {
   EXPECT_EQ(finish("\"length\""), FinishReason::kLength);
   EXPECT_EQ(finish("\"tool_calls\""), FinishReason::kToolCalls);
   EXPECT_EQ(finish("\"content_filter\""), FinishReason::kOther);
+  EXPECT_EQ(finish("\"error\""), FinishReason::kFailed);
+  EXPECT_EQ(finish("\"abort\""), FinishReason::kFailed);
 }
 
 TEST(ChatChunk, UsageAbsentIsNotZero) {

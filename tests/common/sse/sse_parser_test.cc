@@ -181,6 +181,29 @@ TEST(SseParser, AnEventBeyondTheBoundIsRefusedHoweverItComes) {
   }
 }
 
+// A search for the next LF from every CR would make this quadratic: hours under the sanitizers.
+TEST(SseParser, AReadFullOfLineEndsIsReadOnce) {
+  for (const char end : {'\r', '\n'}) {
+    std::string text = "data: a";
+    text.append(std::size_t{1} << 20, end);
+    text += "data: b";
+    EXPECT_EQ(ParseAll({text}), (Events{{"", "a"}, {"", "b"}}));
+  }
+}
+
+// Type, data and the line at hand together: none of them is a way around the bound.
+TEST(SseParser, TheBoundHoldsForTypesAndComments) {
+  const std::string sixty(60, 'x');
+  for (const std::string& text :
+       {"event: " + sixty + "\ndata: " + sixty + "\n\n", ": " + sixty + sixty + "\n",
+        "data: " + sixty + "\nfoo: " + sixty}) {
+    SseParser parser(100);
+    Collector sink;
+    EXPECT_FALSE(parser.Feed(text, sink)) << text;
+    EXPECT_TRUE(sink.events.empty());
+  }
+}
+
 TEST(SseParser, ResetForgetsThePast) {
   SseParser parser;
   Collector sink;

@@ -118,6 +118,15 @@ inline StepTally AnyTally(Rng* rng) {
     lane.lane = static_cast<std::uint32_t>(i * 700 + rng->Below(700) % 590);
     lane.tier = static_cast<std::uint8_t>(rng->Below(limits::kTiersMax));
     for (std::int64_t& ns : lane.state_ns) ns = AnySpanNs(rng);
+    lane.fidelity.pauses = rng->Next();
+    lane.fidelity.pause_recorded_ns = AnySpanNs(rng);
+    lane.fidelity.pause_removed_ns = static_cast<std::int64_t>(
+        AnyUpTo(rng, static_cast<std::uint64_t>(lane.fidelity.pause_recorded_ns)));
+    lane.fidelity.answers_kept = rng->Next();
+    lane.fidelity.answers_over_limit = rng->Next();
+    lane.fidelity.answers_without_content = rng->Next();
+    lane.fidelity.turns_live = rng->Next();
+    lane.fidelity.turns_recorded = rng->Next();
     lane.plays.resize(rng->Below(5));
     for (PlayTally& play : lane.plays) {
       play.play = Any32(rng);
@@ -131,10 +140,15 @@ inline StepTally AnyTally(Rng* rng) {
       play.failed_block = AnyBlock(rng);
       play.failed_at_ns = AnyOffsetNs(rng);
       play.next_play_at_ns = AnyOffsetNs(rng);
+      play.client_fault = rng->Chance(0.5);
     }
     tally.lanes.push_back(std::move(lane));
   }
   return tally;
+}
+
+inline OutcomeSet AnyOutcomes(Rng* rng) {
+  return OutcomeSet::FromBits(Any32(rng) & kAnsweredFailures.bits());
 }
 
 inline RunPlan AnyRunPlan(Rng* rng) {
@@ -159,6 +173,13 @@ inline RunPlan AnyRunPlan(Rng* rng) {
   plan.failure.attempts_max = static_cast<std::uint32_t>(1 + rng->Below(255));
   plan.failure.back_off_max = positive();
   plan.failure.back_off_min = std::min(plan.failure.back_off_max, positive());
+  plan.failure.honour_retry_after = rng->Chance(0.5);
+  plan.failure.retry_after_max = Duration(AnySpanNs(rng));
+  plan.failure.retry = AnyOutcomes(rng);
+  plan.failure.end_play = AnyOutcomes(rng);
+  plan.failure.silence = rng->Chance(0.5) ? Silence::kStream : Silence::kLane;
+  plan.context_limit = {Any32(rng), static_cast<OverLimit>(rng->Below(kOverLimitPolicies))};
+  plan.history = rng->Chance(0.5) ? History::kLive : History::kRecorded;
   TargetPlan& target = plan.target;
   target.url = "https://" + AnyName(rng) + "x";
   target.model = AnyName(rng);

@@ -89,7 +89,26 @@ TEST(Refusals, OfRunPlan) {
         [](P* p) { p->mutable_failure()->set_back_off_min_ns(0); }},
        {"FailurePolicy.back_off_max_ns",
         [](P* p) { p->mutable_failure()->set_back_off_max_ns(kTooLong); }},
-       {"at most back_off_max_ns", [](P* p) { p->mutable_failure()->set_back_off_max_ns(1); }}});
+       {"at most back_off_max_ns", [](P* p) { p->mutable_failure()->set_back_off_max_ns(1); }},
+       {"RunPlan.over_limit", [](P* p) { p->clear_over_limit(); }},
+       {"RunPlan.over_limit", [](P* p) { p->set_over_limit(static_cast<v1::OverLimit>(6)); }},
+       {"RunPlan.history", [](P* p) { p->clear_history(); }},
+       {"RunPlan.history", [](P* p) { p->set_history(static_cast<v1::History>(3)); }},
+       {"FailurePolicy.retry_after_max_ns",
+        [](P* p) { p->mutable_failure()->set_retry_after_max_ns(-1); }},
+       {"FailurePolicy.retry_after_max_ns",
+        [](P* p) { p->mutable_failure()->set_retry_after_max_ns(kTooLong); }},
+       {"FailurePolicy.retry_outcomes",
+        [](P* p) { p->mutable_failure()->set_retry_outcomes(1u << 11); }},
+       {"FailurePolicy.retry_outcomes",
+        [](P* p) { p->mutable_failure()->set_retry_outcomes(1u << 1); }},
+       {"FailurePolicy.retry_outcomes",
+        [](P* p) { p->mutable_failure()->set_retry_outcomes(1u << 31); }},
+       {"FailurePolicy.end_play_outcomes",
+        [](P* p) { p->mutable_failure()->set_end_play_outcomes(1u << 13); }},
+       {"FailurePolicy.silence", [](P* p) { p->mutable_failure()->clear_silence(); }},
+       {"FailurePolicy.silence",
+        [](P* p) { p->mutable_failure()->set_silence(static_cast<v1::Silence>(3)); }}});
 }
 
 TEST(Refusals, OfTargetPlan) {
@@ -196,6 +215,12 @@ TEST(Refusals, OfStepTally) {
              {"failure.block_code", [=](P* p) { failure(p)->set_block_code(4098); }},
              {"failure.at_ns", [=](P* p) { failure(p)->set_at_ns(kTooLong); }},
              {"next_play_at_ns", [=](P* p) { failure(p)->set_next_play_at_ns(kTooLong); }},
+             {"LaneTally.pause_recorded_ns", [=](P* p) { lane(p)->set_pause_recorded_ns(-1); }},
+             {"LaneTally.pause_recorded_ns",
+              [=](P* p) { lane(p)->set_pause_recorded_ns(std::int64_t{1} << 62); }},
+             {"LaneTally.pause_removed_ns",
+              [=](P* p) { lane(p)->set_pause_removed_ns(lane(p)->pause_recorded_ns() + 1); }},
+             {"LaneTally.pause_removed_ns", [=](P* p) { lane(p)->set_pause_removed_ns(-1); }},
              {"LaneTally.plays",
               [=](P* p) {
                 for (int i = 0; i < 65'536; ++i) lane(p)->add_plays();

@@ -1,5 +1,7 @@
 // The recorded traces, end to end: imported, every figure compared with the manifest that came with
 // them, and the rules of prompts checked on every call. Skips where the traces are absent.
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -11,6 +13,7 @@
 
 #include "common/corpus/copies.h"
 #include "common/corpus/stats.h"
+#include "common/plan/context_limit.h"
 #include "common/wire/corpus_codec.h"
 #include "tests/common/corpus/prompt_checks.h"
 #include "tests/coordinator/cli/run_corpus.h"
@@ -110,6 +113,64 @@ TEST_F(RecordedCorpus, HasOneKnownCopy) {
   EXPECT_EQ(corpus->sessions[copies[0].session].id, "trace_0427");
   EXPECT_EQ(corpus->sessions[copies[0].original].id, "trace_0403");
   EXPECT_TRUE(copies[0].exact);
+}
+
+// What each context policy leaves out at 128,000 tokens, prompt and output together. The figures
+// were counted by another program over the recorded JSON files, without our importer.
+TEST_F(RecordedCorpus, ContextPoliciesLeaveOutWhatTheRecordingsSay) {
+  const StatusOr<Corpus> corpus = DecodeCorpus(bytes_);
+  ASSERT_TRUE(corpus.ok()) << corpus.status();
+  RunPlan plan;
+  plan.tiers = {{.name = "light", .tier = Tier::kLight, .share = 1},
+                {.name = "mid", .tier = Tier::kMid, .share = 1},
+                {.name = "heavy", .tier = Tier::kHeavy, .share = 1}};
+  plan.context_limit.tokens = 128'000;
+  plan.target.max_tokens = 1u << 20;
+  struct Row {
+    OverLimit policy;
+    std::array<std::uint64_t, 3> sessions, calls, tokens;  // Left out, by tier.
+  };
+  const std::vector<Row> rows = {
+      {OverLimit::kSend, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}},
+      {OverLimit::kSkipCalls, {0, 0, 37}, {36, 496, 915}, {8'549'750, 69'135'635, 284'586'962}},
+      {OverLimit::kDropSessions,
+       {7, 16, 40},
+       {462, 2'382, 995},
+       {31'423'216, 221'524'777, 291'582'209}},
+      {OverLimit::kDropLongStarts, {0, 0, 37}, {0, 0, 774}, {0, 0, 255'132'050}}};
+  for (const Row& row : rows) {
+    plan.context_limit.policy = row.policy;
+    const std::vector<ContextCounts> counts = CountLeftOut(plan, *corpus);
+    for (std::size_t t = 0; t < 3; ++t) {
+      SCOPED_TRACE(std::string(Name(row.policy)) + ", " + plan.tiers[t].name);
+      EXPECT_EQ(counts[t].sessions_dropped, row.sessions[t]);
+      EXPECT_EQ(counts[t].calls_left_out, row.calls[t]);
+      EXPECT_EQ(counts[t].tokens_left_out, row.tokens[t]);
+    }
+  }
+  // Where a session ends depends on the order of its subagents' calls, whose recorded times the
+  // importer mends: those sessions are counted by their starts, the others as recorded.
+  plan.context_limit.policy = OverLimit::kEndSession;
+  EXPECT_EQ(CountLeftOut(plan, *corpus)[2].calls_left_out, 916u) << "heavy: no subagents";
+  EXPECT_EQ(CountLeftOut(plan, *corpus)[2].tokens_left_out, 284'714'143u);
+  for (const Session& session : corpus->sessions) {
+    std::uint32_t first_over = UINT32_MAX;
+    for (const Call& call : session.calls) {
+      if (call.tokens_in + std::max(1u, call.tokens_out) > 128'000) {
+        first_over = std::min(first_over, call.start_ms);
+      }
+    }
+    const std::vector<char> out = LeftOut(plan, session);
+    for (std::size_t c = 0; c < session.calls.size(); ++c) {
+      const bool left = !out.empty() && out[c] != 0;
+      const std::uint32_t start = session.calls[c].start_ms;
+      if (start < first_over) {
+        EXPECT_FALSE(left) << session.id << " " << c;
+      } else if (start > first_over) {
+        EXPECT_TRUE(left) << session.id << " " << c;
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -23,6 +23,7 @@ struct Ran {
 
 inline Ran RunCorpus(const std::vector<std::string>& words) {
   std::vector<const char*> argv;
+  argv.reserve(words.size());
   for (const std::string& word : words) argv.push_back(word.c_str());
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();

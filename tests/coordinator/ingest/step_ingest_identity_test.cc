@@ -59,7 +59,7 @@ std::vector<std::string> Broken(const StepEvidence& e) {
 
 TEST(StepIngestIdentity, AllHoldOnAWholeStep) {
   const StepEvidence e = Whole().Close();
-  EXPECT_EQ(e.identities.size(), 5u);
+  EXPECT_EQ(e.identities.size(), 6u);
   EXPECT_EQ(Broken(e), std::vector<std::string>{});
   EXPECT_EQ(e.planned_lane_ns, Sec(120));
   EXPECT_EQ(e.lane_state_ns[0], Sec(110));

@@ -218,6 +218,53 @@ TEST(StepIngest, UnsentIsTheSilenceOverTheMedianCycle) {
   EXPECT_EQ(Unsent(3, early), 0u) << "silent in the warm-up only";
 }
 
+TEST(StepIngest, WhatOurOwnFaultKeptFromBeingSentIsNoErrorOfTheServers) {
+  PlayTally play{.calls_remaining = 50,
+                 .failed_block = 1,
+                 .failed_at_ns = Sec(35),
+                 .next_play_at_ns = Sec(47)};
+  EXPECT_GT(Unsent(3, play), 0u);
+  play.client_fault = true;
+  EXPECT_EQ(Unsent(3, play), 0u);
+  // Nor is a call whose attempts ended by our own fault, and that was then given up.
+  for (const Outcome outcome : {Outcome::kClientError, Outcome::kRefused}) {
+    StepIngest ingest = MakeIngest();
+    ingest.Add(FailedCall(12, outcome, /*last=*/false));
+    const StepEvidence e = ingest.Close({});
+    const std::uint32_t observed = outcome == Outcome::kRefused ? 1 : 0;
+    EXPECT_EQ(CellOf(e, 0, 0)->ttft_n, observed) << Name(outcome);
+    EXPECT_EQ(CellOf(e, 0, 0)->rate_n, observed) << Name(outcome);
+  }
+}
+
+TEST(StepIngest, FidelityIsSummedByTierAndNeverOverflows) {
+  StepIngest ingest = MakeIngest();
+  const FidelityCounts one{.pauses = 2,
+                           .pause_recorded_ns = 30,
+                           .pause_removed_ns = 10,
+                           .answers_kept = 1,
+                           .answers_over_limit = 2,
+                           .answers_without_content = 3,
+                           .turns_live = 4,
+                           .turns_recorded = 5};
+  const FidelityCounts huge{.pause_recorded_ns = FidelityCounts::kPausesMaxNs,
+                            .pause_removed_ns = FidelityCounts::kPausesMaxNs};
+  ingest.Add(StepTally{.step = 3,
+                       .lanes = {{.lane = 0, .tier = 0, .fidelity = one},
+                                 {.lane = 1, .tier = 1, .fidelity = huge},
+                                 {.lane = 2, .tier = 0, .fidelity = one},
+                                 {.lane = 3, .tier = 1, .fidelity = huge},
+                                 {.lane = 4, .tier = 7, .fidelity = one}}});
+  const StepEvidence e = ingest.Close({});
+  ASSERT_EQ(e.replay.tiers.size(), 2u);
+  FidelityCounts two = one;
+  two.Add(one);
+  EXPECT_EQ(two.pause_recorded_ns, 60);
+  EXPECT_EQ(e.replay.tiers[0].name, "heavy");
+  EXPECT_EQ(e.replay.tiers[0].fidelity, two);
+  EXPECT_EQ(e.replay.tiers[1].fidelity.pause_recorded_ns, FidelityCounts::kPausesMaxNs);
+}
+
 TEST(StepIngest, ACycleRunsFromTheFirstReleaseOfARetriedCallOfTheStepBefore) {
   StepIngest ingest = MakeIngest();
   CallRecord before = OkCall(12);

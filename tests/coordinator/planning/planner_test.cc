@@ -1,9 +1,10 @@
 // A scenario and its corpus into a plan: what is carried over, what is refused, the prompt that
-// preflight tries, and the dry plan to the byte.
+// preflight tries.
 #include "coordinator/planning/planner.h"
 
 #include "common/plan/lanes.h"
 #include "common/plan/session_graph.h"
+#include "coordinator/planning/replay_plan.h"
 #include "gtest/gtest.h"
 
 namespace plimsoll {
@@ -100,19 +101,64 @@ TEST(Planner, TheLongestFirstPromptIsOneThatALaneBeginsWith) {
   }
 }
 
-TEST(Planner, DryPlanToTheByte) {
-  const Scenario scenario = SmallScenario();
-  const RunPlan plan = *MakeRunPlan(scenario, SmallCorpus(), {});
-  EXPECT_EQ(
-      DryPlan(scenario, plan, SmallCorpus()),
-      (std::vector<std::string>{
-          "scenario  recipe-7: m at http://127.0.0.1:8080/v1",
-          "corpus    heavy (3 sessions, 9 calls), light (2 sessions, 2 calls)",
-          "step         5 sessions: 3 heavy, 2 light; lanes per agent 1/2/2",
-          "step        10 sessions: 5 heavy, 5 light; lanes per agent 3/4/3; the target",
-          "time      7.0 min a step (2.0 min warm-up, 5.0 min measured in blocks of 60 s), "
-          "14.1 min for 2 steps, plus priming (at most 60 s) and draining (at most 2.0 min) a "
-          "step"}));
+TEST(Planner, CarriesTheReplayOverAndRefusesALimitThatLeavesATierEmpty) {
+  Scenario scenario = SmallScenario();
+  scenario.replay.context_limit = {4100, OverLimit::kDropSessions};
+  scenario.replay.history = History::kLive;
+  scenario.replay.failure.silence = Silence::kStream;
+  const auto plan = MakeRunPlan(scenario, SmallCorpus(), {});
+  // The light sessions have one call each, of 4,000 and of 5,000 tokens.
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(plan->context_limit, scenario.replay.context_limit);
+  EXPECT_EQ(plan->history, History::kLive);
+  EXPECT_EQ(plan->failure, scenario.replay.failure);
+  scenario.replay.context_limit.tokens = 4000;
+  const auto none = MakeRunPlan(scenario, SmallCorpus(), {});
+  EXPECT_EQ(none.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_NE(MessageOf(none.status()).find("leaves none of the 2 light sessions"),
+            std::string_view::npos)
+      << none.status();
+}
+
+TEST(Planner, TheLongestFirstPromptIsNeverOneThatTheContextLimitLeavesOut) {
+  const Corpus corpus = SmallCorpus();
+  Scenario scenario = SmallScenario();
+  scenario.replay.context_limit = {4150, OverLimit::kSkipCalls};
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    scenario.seed = seed;
+    const FirstPrompt prompt = LongestFirstPrompt(*MakeRunPlan(scenario, corpus, {}), corpus, 5);
+    EXPECT_LT(corpus.sessions[prompt.session].calls[prompt.call].tokens_in, 4150u);
+  }
+}
+
+TEST(Planner, ReplayLinesShowPausesAndEveryContextPolicySideBySide) {
+  Corpus corpus = SmallCorpus();
+  for (Session& session : corpus.sessions) {
+    for (Call& call : session.calls) call.delay_ms = 4000;
+  }
+  Scenario scenario = SmallScenario();
+  scenario.replay.think_time = ThinkTime::kRecorded;
+  scenario.replay.think_time_cap = 1s;
+  scenario.replay.history = History::kLive;
+  // Calls have 1000, 1100, 1200, 2000, … 3200 and 4000, 5000 tokens, and ask for one more.
+  scenario.replay.context_limit = {3100, OverLimit::kDropLongStarts};
+  const auto refused = MakeRunPlan(scenario, corpus, {});
+  EXPECT_FALSE(refused.ok()) << "both light sessions start over it";
+  scenario.mix.pop_back();
+  const RunPlan plan = *MakeRunPlan(scenario, corpus, {});
+  const std::vector<std::string> lines = ReplayLines(plan, corpus);
+  const std::vector<std::string> want = {
+      "pauses    think time at most 1 s: heavy 24 s recorded, 18 s (75.0%) removed",
+      "history   live: the server's own answers (content only), at most 1024 KiB a session, then "
+      "text of the recorded length",
+      "context   limit 3100 tokens of prompt and asked output; by policy, * is this plan's:",
+      "          send             heavy 2 of 9 calls (22.2%) are over it",
+      "          skip_calls       heavy -0/3 sessions, -2/9 calls (22.2%), -33.3% of prompt tokens",
+      "          end_session      heavy -0/3 sessions, -2/9 calls (22.2%), -33.3% of prompt tokens",
+      "          drop_sessions    heavy -1/3 sessions, -3/9 calls (33.3%), -49.2% of prompt tokens",
+      "        * drop_long_starts heavy -0/3 sessions, -0/9 calls (0.0%), -0.0% of prompt tokens, "
+      "2 calls over it sent"};
+  EXPECT_EQ(lines, want);
 }
 
 }  // namespace

@@ -49,9 +49,20 @@ inline ReportModel SampleRun() {
   slow.outcomes[static_cast<std::size_t>(Outcome::kRefused)] = 50;
   slow.identities[0].left = slow.identities[0].right = 850;
   slow.agents[0].attempts = 850;
+  slow.replay = {.think_time = ThinkTime::kRecorded,
+                 .think_time_cap = 60s,
+                 .context_limit = {128'000, OverLimit::kSkipCalls},
+                 .history = History::kLive,
+                 .tiers = {{.name = "heavy",
+                            .fidelity = {40, 900'000'000'000, 300'000'000'000, 70, 2, 5, 610, 90},
+                            .context = {32, 3, 20, 1000, 846, 0, 90'000'000, 80'000'000}},
+                           {.name = "light", .context = {32, 0, 4, 1000, 29, 0, 1'000, 10}}}};
   slow.usage_missing = 3;
 
   model.steps = {Judged(Healthy(), 0, 10), Judged(lost, 1, 15), Judged(slow, 2, 15)};
+  // The plan's context limit is the same in every step; what lanes counted is each step's.
+  model.steps[0].summary.replay = slow.replay;
+  for (TierReplay& tier : model.steps[0].summary.replay.tiers) tier.fidelity = {};
   model.steps[2].notes = {"repeated: the step before had no data"};
   model.stopped_because = "15 sessions miss: TTFT, errors";
   model.notes = {"what an interval is about: this deployment, in this window, with other sessions"};

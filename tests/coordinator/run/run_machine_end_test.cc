@@ -81,6 +81,68 @@ TEST(RunMachineEnd, TheFirstSignalDrainsTheSecondAbortsWithoutAskingTwice) {
   rig.ExpectFinish(ExitCode::kStopped, "signal");
 }
 
+TEST(RunMachineEnd, TheThirdSignalWaitsForNobody) {
+  MachineRig rig;
+  rig.ToStep();
+  for (const int count : {1, 2}) rig.Feed(event::StopRequested{count});
+  EXPECT_EQ(rig.phase(), RunPhase::kStop);
+  rig.Feed(event::StopRequested{3});
+  rig.ExpectFinish(ExitCode::kStopped, "signal");
+}
+
+TEST(RunMachineEnd, AStepIsBrokenOffOnceAndOnlyIfItIsRunningAndUnjudged) {
+  const auto broken_off = [](const MachineRig& rig) {
+    return rig.DidEver<action::BreakOffStep>().size();
+  };
+  const MachineEvent ends[] = {event::StopRequested{1}, event::StopRequested{3},
+                               event::StoreFailed{"full"}, event::AgentFaulted{0, "fault"}};
+  for (const MachineEvent& end : ends) {
+    for (const RunPhase phase : {RunPhase::kPreflight, RunPhase::kGather, RunPhase::kPrepareRun,
+                                 RunPhase::kPrepareStep, RunPhase::kReplace, RunPhase::kStop}) {
+      MachineRig rig;
+      rig.To(phase);
+      rig.Feed(end);
+      EXPECT_EQ(broken_off(rig), 0u) << Name(phase);
+    }
+    MachineRig rig;
+    rig.ToStep();
+    rig.Feed(end);
+    rig.Feed(end);
+    EXPECT_EQ(broken_off(rig), 1u);
+    MachineRig judged;
+    judged.ToStep();
+    judged.CloseAll();
+    judged.Feed(end);
+    EXPECT_EQ(broken_off(judged), 0u) << "it waits for its verdict only";
+  }
+}
+
+TEST(RunMachineEnd, AnAgentThatNeverAnswersIsNamedWithWhatToDo) {
+  MachineRig rig;
+  rig.ToGather();
+  rig.Feed(event::FleetComplete{{"a", "b"}});
+  for (const std::uint32_t slot : {0u, 1u}) rig.Feed(event::RunReadyBy{slot});
+  rig.Feed(event::StepReadyBy{0, 0});
+  rig.Feed(event::DeadlinePassed{});
+  rig.Feed(event::DeadlinePassed{});
+  rig.ExpectFinish(ExitCode::kNoData,
+                   "agent 1 (b) is connected but has not prepared the step within "
+                   "50s; look at the output of that agent");
+}
+
+TEST(RunMachineEnd, AnAgentThatDiedDuringPreflightIsNamedIfNobodyComes) {
+  MachineRig rig(/*local=*/false);
+  rig.Feed(event::Begin{});
+  rig.Feed(event::FleetComplete{{"a", "b"}});
+  rig.Feed(event::AgentLost{1, "reset"});
+  rig.Feed(event::PreflightDone{absl::OkStatus()});
+  EXPECT_NE(rig.Said().find("waiting for another agent in the place of agent 1 (b)"),
+            std::string::npos)
+      << rig.Said();
+  rig.Feed(event::DeadlinePassed{});
+  rig.ExpectFinish(ExitCode::kCouldNotRun, "agent 1 (b) left before the run began");
+}
+
 TEST(RunMachineEnd, NothingThatHappensWhileStoppingGivesItMoreTime) {
   MachineRig rig;
   rig.ToStep();

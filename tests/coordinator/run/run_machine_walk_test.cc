@@ -27,7 +27,7 @@ MachineEvent RandomEvent(Rng* rng, const MachineState& state) {
       if (rng->Chance(0.05)) return event::AgentFaulted{slot, "fault"};
       return event::RunReadyBy{slot};
     case 5:
-      if (rng->Chance(0.05)) return event::StopRequested{1 + static_cast<int>(slot)};
+      if (rng->Chance(0.05)) return event::StopRequested{1 + static_cast<int>(rng->Below(3))};
       return event::StoppedBy{slot};
     case 6:
       if (rng->Chance(0.03)) return event::StoreFailed{"full"};

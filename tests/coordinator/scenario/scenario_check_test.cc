@@ -22,7 +22,8 @@ mix: {heavy: 50%, light: 50%}
 sweep: {sessions: [2, 4], target: 4, warm_up: 2s, measure: 8s, block: 2s}
 bar: {ttft_p90: 5.3s, interactivity_p90: 10 tok/s, errors: 2%}
 fleet: {local: 2}
-replay: {back_off_min: 1s}
+replay: {think_time: none}
+failure: {back_off_min: 1s}
 )";
 
 struct Row {
@@ -91,8 +92,8 @@ TEST(ScenarioCheck, Sweep) {
   ExpectRows(
       {{"[2, 4]", "[4, 4]", "sweep.sessions[1]: is 4 after 4"},
        {"[2, 4]", "[4, 2, 5]", "sweep.sessions[1]: is 2 after 4"},
-       {"[2, 4]", "[0, 4]", "sweep.sessions[0]: is 0, it must be from 1 to 4096"},
-       {"[2, 4]", "[4, 4097]", "sweep.sessions[1]: is 4097, it must be from 1 to 4096"},
+       {"[2, 4]", "[0, 4]", "sweep.sessions[0]: is 0, it must be from 1 to 16384"},
+       {"[2, 4]", "[4, 16385]", "sweep.sessions[1]: is 16385, it must be from 1 to 16384"},
        {"[2, 4]", "[]", "sweep.sessions: must be a list of counts"},
        {"target: 4", "target: 3", "sweep.target: is 3, it must be one of sweep.sessions (2, 4)"},
        {"measure: 8s", "measure: 7s",
@@ -145,8 +146,20 @@ TEST(ScenarioCheck, FleetAndReplay) {
        {"{local: 2}", "{local: 2, wait: 0s}", "fleet.wait: is zero"},
        {"back_off_min: 1s", "back_off_min: 40s", "is 30s, it must be at least back_off_min, 40s"},
        {"back_off_min: 1s", "attempts: 0", "is 0, it must be from 1 to 10"},
-       {"back_off_min: 1s", "think_time: some", "it must be none or recorded"},
-       {"back_off_min: 1s", "isolate_prefixes: 1", "write true or false"}});
+       {"back_off_min: 1s", "back_off_min: 1s, back_off_max: 25h", "it must be at most"},
+       {"back_off_min: 1s", "retry_after_max: 2d", "retry_after_max"},
+       {"back_off_min: 1s", "retry_after: maybe", "it must be honour or ignore"},
+       {"back_off_min: 1s", "silence: user", "it must be lane or stream"},
+       {"back_off_min: 1s", "retry: [refused, ok]", "failure.retry: lists 'ok', each must be one"},
+       {"back_off_min: 1s", "retry: [cut]", "lists 'cut'"},
+       {"back_off_min: 1s", "end_play: [overflow]", "failure.end_play: lists 'overflow'"},
+       {"back_off_min: 1s", "retries: 3", "failure.retries: is not a known key"},
+       {"think_time: none", "think_time: some", "it must be none or recorded"},
+       {"think_time: none", "history: replayed", "it must be recorded or live"},
+       {"think_time: none", "context_limit: 0", "replay.context_limit: is 0"},
+       {"think_time: none", "over_limit: skip_calls", "there is none; write e.g. context_limit"},
+       {"think_time: none", "context_limit: 128k, over_limit: drop", "replay.over_limit"},
+       {"think_time: none", "isolate_prefixes: 1", "write true or false"}});
 }
 
 TEST(ScenarioCheck, OutputLengths) {

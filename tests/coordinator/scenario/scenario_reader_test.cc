@@ -72,7 +72,18 @@ TEST(ScenarioReader, ReadsTheWholeLanguage) {
   want.bar.limits = {
       {Metric::kErrors, 0, 0.01}, {Metric::kInteractivity, 0.95, 10}, {Metric::kTtft, 0.5, 5.3}};
   want.fleet = {.local = 0, .agents = 7, .listen = "[::1]:7000", .wait = 8s};
-  want.replay = {ThinkTime::kRecorded, 9s, OutputMode::kRecorded, 0, 4, true, {2, 2s, 4s}};
+  want.replay = {ThinkTime::kRecorded,
+                 9s,
+                 OutputMode::kRecorded,
+                 0,
+                 4,
+                 true,
+                 {128'000, OverLimit::kSkipCalls},
+                 History::kLive,
+                 {2, 2s, 4s, false, 30s}};
+  want.replay.failure.retry = {Outcome::kRefused, Outcome::kHttpError};
+  want.replay.failure.end_play = {Outcome::kContextOverflow, Outcome::kDeadline};
+  want.replay.failure.silence = Silence::kStream;
   want.seed = 77;
   EXPECT_TRUE(*read == want);
   EXPECT_EQ(read->bar, want.bar);
@@ -138,15 +149,36 @@ TEST(ScenarioReader, EmptyAndShapelessFilesNameWhatIsMissing) {
 
 TEST(ScenarioReader, LaterPartsOfTheLanguageAreRefusedNotIgnored) {
   Problems problems("s.yaml");
-  (void)ReadScenario(std::string(kMinimal) +
-                         "ladders: [mix, heavy]\nsignals: {}\ncost: {}\nhooks: {}\nwindow: {}\n",
-                     "", problems);
+  (void)ReadScenario(
+      std::string(kMinimal) + "ladders: [mix, heavy]\nsignals: {}\nhooks: {}\nwindow: {}\n", "",
+      problems);
   EXPECT_THAT(problems.Lines(),
               ElementsAre("s.yaml:8: ladders: only [mix] is supported by this version",
                           "s.yaml:9: signals: is not supported by this version, take it out",
-                          "s.yaml:10: cost: is not supported by this version, take it out",
-                          "s.yaml:11: hooks: is not supported by this version, take it out",
-                          "s.yaml:12: window: is not supported by this version, take it out"));
+                          "s.yaml:10: hooks: is not supported by this version, take it out",
+                          "s.yaml:11: window: is not supported by this version, take it out"));
+}
+
+TEST(ScenarioReader, CostHasNodesAndAPriceWithItsCurrency) {
+  const StatusOr<Scenario> read = ParseScenario(
+      std::string(kMinimal) + "cost: {nodes: 4, per_node_hour: 14.40 USD}\n", "m.yaml", "");
+  ASSERT_TRUE(read.ok()) << MessageOf(read.status());
+  EXPECT_EQ(read->cost, (CostSpec{.nodes = 4, .per_node_hour = {14'400'000, "USD"}}));
+  EXPECT_FALSE(ParseScenario(kMinimal, "m.yaml", "")->cost.has_value());
+  const std::pair<std::string, std::string> wrong[] = {
+      {"{nodes: 4}", "s.yaml:8: cost.per_node_hour: is missing, write e.g. 14.40 USD"},
+      {"{nodes: 0, per_node_hour: 1 USD}",
+       "s.yaml:8: cost.nodes: is 0, it must be from 1 to 100000"},
+      {"{nodes: 1, per_node_hour: 0 USD}",
+       "s.yaml:8: cost.per_node_hour: is zero, write what a node costs or take cost out"},
+      {"{nodes: 1, per_node_hour: 3}",
+       "s.yaml:8: cost.per_node_hour: \"3\" has no currency, write e.g. \"3 USD\""},
+      {"{nodes: 1, per_node_hours: 3 USD}", "did you mean \"per_node_hour\"?"}};
+  for (const auto& [cost, words] : wrong) {
+    Problems problems("s.yaml");
+    (void)ReadScenario(std::string(kMinimal) + "cost: " + cost + "\n", "", problems);
+    EXPECT_THAT(problems.Lines(), ::testing::Contains(::testing::HasSubstr(words))) << cost;
+  }
 }
 
 TEST(ScenarioReader, ShippedScenariosAreValid) {

@@ -57,8 +57,10 @@ StepRow AStep(std::uint32_t step) {
   s.verdict.offered_share = 0.99;
   s.verdict.sent_share = 0.98;
   s.requests_in_flight_mean = 12.5;
-  s.ttft = {100, {1.5, false}, {std::nullopt, true}, {2.5, false}, {2.25, false}};
-  s.rate = {90, 4, 30.0, 11.0, 12.0, 8.0};
+  s.ttft = {100, {1.5, false}, {std::nullopt, true}, {2.5, false}, {2.25, false},
+            {3.5, false}, {std::nullopt, true}};
+  s.rate = {90, 4, 30.0, 11.0, 12.0, 8.0, 7.0, 6.0};
+  s.broken_off_after = 133s;
   s.errors = {200, 190, 9, 1, 3, 0.059, {}};
   s.errors.outcomes[1] = 190;
   s.errors.outcomes[12] = 1;
@@ -84,6 +86,12 @@ StepRow AStep(std::uint32_t step) {
                 .hidden_reasoning = 11};
   s.agents = {{1, "b:77", 8, 100, -5, 6, 7, 8, 4, 0.5, 9, true}};
   s.identities = {{"attempts = outcomes", 200, 199, 0}};
+  s.replay = {
+      ThinkTime::kRecorded,
+      60s,
+      {128'000, OverLimit::kDropLongStarts},
+      History::kLive,
+      {{"heavy", {1, 9, 3, 4, 5, 6, 7, 8}, {9, 10, 11, 12, 13, 14, 15, 16}}, {"light", {}, {}}}};
   row.notes = {"repeated because agent a was lost"};
   return row;
 }
@@ -121,6 +129,12 @@ TEST(RunCodec, RunsKeepEveryField) {
   EXPECT_EQ(back->capacity->limited_by, Metric::kErrors);
   EXPECT_EQ(back->capacity->requests_in_flight, 8.5);
   EXPECT_EQ(back->preflight, run.preflight);
+}
+
+TEST(RunCodec, AStepBrokenOffBeforeItBeganIsDamaged) {
+  StepRow row = AStep(3);
+  row.summary.broken_off_after = -1ns;
+  EXPECT_EQ(DecodeStep(EncodeStep(row)).status().code(), absl::StatusCode::kDataLoss);
 }
 
 TEST(RunCodec, WhatIsAbsentStaysAbsent) {
@@ -171,6 +185,11 @@ TEST(RunCodec, StepsKeepEveryField) {
   EXPECT_EQ(b.ttft.p90_s, a.ttft.p90_s);
   EXPECT_EQ(b.ttft.p90_ok_s, a.ttft.p90_ok_s);
   EXPECT_EQ(b.ttft.p90_sent_s, a.ttft.p90_sent_s);
+  EXPECT_EQ(b.ttft.p95_s, a.ttft.p95_s);
+  EXPECT_EQ(b.ttft.p99_s, a.ttft.p99_s);
+  EXPECT_EQ(b.rate.reached_by_95_tok_s, a.rate.reached_by_95_tok_s);
+  EXPECT_EQ(b.rate.reached_by_99_tok_s, a.rate.reached_by_99_tok_s);
+  EXPECT_EQ(b.broken_off_after, a.broken_off_after);
   EXPECT_EQ(b.rate.n, a.rate.n);
   EXPECT_EQ(b.rate.one_chunk, a.rate.one_chunk);
   EXPECT_EQ(b.rate.reached_by_50_tok_s, a.rate.reached_by_50_tok_s);
@@ -191,6 +210,7 @@ TEST(RunCodec, StepsKeepEveryField) {
   EXPECT_EQ(b.tokens_out, a.tokens_out);
   EXPECT_EQ(b.usage_missing, a.usage_missing);
   EXPECT_EQ(b.fidelity, a.fidelity);
+  EXPECT_EQ(b.replay, a.replay);
   // The encoding has no choices, so equal bytes mean that agents and identities came back too.
   EXPECT_EQ(EncodeStep(*back), EncodeStep(row));
   ASSERT_EQ(b.agents.size(), 1u);

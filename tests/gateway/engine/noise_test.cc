@@ -60,6 +60,7 @@ TEST(DriftPath, IsAStationaryLogAr1) {
   constexpr double kTau = 60;
   DriftPath path(0.25, 60s, 11);
   std::vector<double> logs;
+  logs.reserve(200'000);
   for (int t = 0; t < 200'000; ++t) logs.push_back(std::log(path.FactorAt(t + 0.5)));
   const Moments m = Of(logs);
   EXPECT_NEAR(m.mean, 0, 0.03);

@@ -70,7 +70,7 @@ TEST_F(GatewayTest, MalformsToolCallsOnDemand) {
   GatewayConfig config = Quick();
   config.tool_call_probability = 1;
   config.output_natural = 4;
-  config.faults = {{.kind = FaultKind::kBadToolCalls}};
+  config.faults = {{.kind = FaultKind::kMalformedToolCalls}};
   Start(config);
   const std::string body = Ask(Body("a", R"("tools":[{"type":"function"}],)")).body;
   EXPECT_THAT(body, HasSubstr(R"("arguments":"{\"path\":\"ship/sits/low"})"));

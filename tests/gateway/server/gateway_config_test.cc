@@ -1,7 +1,11 @@
 // The YAML form: values, defaults, and every problem with its line.
 #include "gateway/server/gateway_config.h"
 
+#include <fstream>
+#include <iterator>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -43,7 +47,7 @@ engine: {copies: 2, running_max: 3, prefill_tokens_per_s: 5000, prefill_base: 20
 noise: {call_sigma: 0, session_sigma: 0.1, drift_sigma: 0.2, drift_time: 5m, cold_share: 0.3, cold_factor: 4}
 faults:
   - {kind: refuse, status: 503, retry_after: 1.5s, at: 20s, for: 10s, from: first_request}
-  - {kind: bad_tool_calls, probability: 0.1}
+  - {kind: malformed_tool_calls, probability: 0.1}
   - {kind: truncate, after_tokens: 3, probability: 0.5}
 html: true
 )",
@@ -70,7 +74,7 @@ html: true
   EXPECT_EQ(config->faults[0].retry_after, Duration(1500ms));
   EXPECT_EQ(config->faults[0].span, Duration(10s));
   EXPECT_TRUE(config->faults[0].from_first_request);
-  EXPECT_EQ(config->faults[1].kind, FaultKind::kBadToolCalls);
+  EXPECT_EQ(config->faults[1].kind, FaultKind::kMalformedToolCalls);
   EXPECT_EQ(config->faults[2].kind, FaultKind::kTruncate);
   EXPECT_EQ(config->faults[2].after_tokens, 3u);
   EXPECT_EQ(config->faults[3].kind, FaultKind::kHtml);
@@ -86,29 +90,114 @@ TEST(GatewayConfig, ListsAllProblemsWithTheirLines) {
       "faults:\n"
       "  - {kind: explode, for: soon}\n"
       "html: perhaps\n");
-  EXPECT_THAT(problems, HasSubstr("g.yaml:1: modle: unknown key"));
-  EXPECT_THAT(problems, HasSubstr("g.yaml:3: engine.copies: expected 1 to 256"));
-  EXPECT_THAT(problems, HasSubstr("g.yaml:4: engine.prefill_base: expected a duration"));
-  EXPECT_THAT(problems, HasSubstr("g.yaml:5: engine.kv_blocks: expected a whole number"));
-  EXPECT_THAT(problems, HasSubstr("g.yaml:7: faults[0].kind: 'explode' is not a fault"));
-  EXPECT_THAT(problems, HasSubstr("g.yaml:7: faults[0].for: expected a duration"));
-  EXPECT_THAT(problems, HasSubstr("g.yaml:8: html: expected true or false"));
+  EXPECT_EQ(problems,
+            "g.yaml:1: modle: is not a known key, did you mean \"model\"?\n"
+            "g.yaml:3: engine.copies: is 0, it must be from 1 to 256\n"
+            "g.yaml:4: engine.prefill_base: \"5\" has no unit, write e.g. \"5s\" or \"5ms\"\n"
+            "g.yaml:5: engine.kv_blocks: \"1.5\" is too large or too fine for a count, write e.g. "
+            "\"15\", \"64k\" "
+            "(64,000) or \"64Ki\" (65,536)\n"
+            "g.yaml:7: faults[0].kind: is \"explode\", it must be refuse, crash, html, slow_start, "
+            "context_limit, error_after_200, truncate, stall, garbage, malformed_tool_calls, "
+            "uncapped, orphan, slower, cache_off, kv_full or stuck_queue\n"
+            "g.yaml:7: faults[0].for: \"soon\" is not a duration, write e.g. \"250ms\", \"5.3s\", "
+            "\"2m\" or \"1h\"\n"
+            "g.yaml:8: html: is \"perhaps\", write true or false");
+}
+
+TEST(GatewayConfig, EachKindOfFaultTakesItsOwnKeys) {
+  const std::string problems = ProblemsOf(
+      "faults:\n"
+      "- {kind: refuse, after_tokens: 3}\n"
+      "- {kind: slow_start}\n"
+      "- {kind: context_limit, probability: 0.5, tokens: 8k}\n"
+      "- {kind: truncate, form: rest}\n"
+      "- {kind: slower, factor: .nan, copies: [1]}\n"
+      "- {kind: stall, probability: 120%}\n"
+      "- {at: 3s}\n"
+      "- crash\n");
+  EXPECT_THAT(problems, HasSubstr("g.yaml:2: faults[0].after_tokens: is not a known key"));
+  EXPECT_THAT(problems, HasSubstr("g.yaml:3: faults[1].for: is missing, write e.g. for: 30s"));
+  EXPECT_THAT(problems, HasSubstr("g.yaml:4: faults[2].probability: is not for this kind"));
+  EXPECT_THAT(problems, HasSubstr("g.yaml:5: faults[3].form: is \"rest\", it must be close, end or "
+                                  "reset; did you mean \"reset\"?"));
+  EXPECT_THAT(problems, HasSubstr("g.yaml:6: faults[4].factor: is \".nan\", it must be a number"));
+  EXPECT_THAT(problems, HasSubstr("g.yaml:6: faults[4].copies[0]: is 1, it must be from 0 to 0"));
+  EXPECT_THAT(problems, HasSubstr("g.yaml:7: faults[5].probability: "));
+  EXPECT_THAT(problems, HasSubstr("g.yaml:8: faults[6].kind: is missing, write e.g. kind: refuse"));
+  EXPECT_THAT(problems, HasSubstr("g.yaml:9: faults[7]: is a text, it must be a map"));
 }
 
 TEST(GatewayConfig, WrongShapesAndBrokenYamlAreErrors) {
   EXPECT_THAT(ProblemsOf("model: [x\n"), HasSubstr("g.yaml:"));
-  EXPECT_THAT(ProblemsOf("- a\n- b\n"), HasSubstr("expected a mapping"));
-  EXPECT_THAT(ProblemsOf("engine: 5\n"), HasSubstr("engine: expected a mapping"));
-  EXPECT_THAT(ProblemsOf("faults: {}\n"), HasSubstr("faults: expected a list"));
-  EXPECT_THAT(ProblemsOf("model: {}\n"), HasSubstr("model: expected a text"));
-  EXPECT_THAT(ProblemsOf("prefix: v1\n"), HasSubstr("prefix: expected a path"));
-  EXPECT_THAT(ProblemsOf("faults: [{kind: html, probability: 0.5}]\n"), HasSubstr("every request"));
-  EXPECT_THAT(ProblemsOf("seed: .nan\n"), HasSubstr("seed: expected"));
+  EXPECT_THAT(ProblemsOf("- a\n- b\n"), HasSubstr("it must be a map"));
+  EXPECT_THAT(ProblemsOf("engine: 5\n"), HasSubstr("engine: is a text, it must be a map"));
+  EXPECT_THAT(ProblemsOf("faults: {}\n"), HasSubstr("faults: must be a list"));
+  EXPECT_THAT(ProblemsOf("model: {}\n"), HasSubstr("model: is a map, it must be a text"));
+  EXPECT_THAT(ProblemsOf("prefix: v1\n"), HasSubstr("prefix: must be a path"));
+  EXPECT_THAT(ProblemsOf("prefix: /\n"), HasSubstr("prefix: must be a path"));
+  EXPECT_THAT(ProblemsOf("faults: [{kind: html, probability: 0.5}]\n"),
+              HasSubstr("strikes all the time"));
+  EXPECT_THAT(ProblemsOf("seed: .nan\n"), HasSubstr("seed: "));
+  EXPECT_THAT(ProblemsOf("model: a\nmodel: b\n"), HasSubstr("g.yaml:2: model: "));
   EXPECT_FALSE(LoadGatewayConfig("/nowhere/g.yaml").ok());
 }
 
+std::string ReadFile(const std::string& name) {
+  std::ifstream in(std::string(PLIMSOLL_SOURCE_DIR) + "/" + name);
+  EXPECT_TRUE(in) << name;
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// All texts between `open` and the next `close`, without them.
+std::vector<std::string> Between(const std::string& text, const std::string& open,
+                                 const std::string& close) {
+  std::vector<std::string> found;
+  for (std::size_t at = 0; (at = text.find(open, at)) != std::string::npos;) {
+    at += open.size();
+    found.push_back(text.substr(at, text.find(close, at) - at));
+  }
+  return found;
+}
+
+TEST(GatewayConfig, ThePageShowsTheDefaultsAndEveryKindOfFault) {
+  const std::string page = ReadFile("docs/gateway.md");
+  const auto blocks = Between(page, "```yaml\n", "```");
+  ASSERT_EQ(blocks.size(), 1u);
+  const auto shown = ParseGatewayConfig(blocks[0], "docs/gateway.md");
+  ASSERT_TRUE(shown.ok()) << shown.status();
+  GatewayConfig defaults;
+  EXPECT_NEAR(shown->engine.prefill_base_s, defaults.engine.prefill_base_s, 1e-12);
+  defaults.engine.prefill_base_s = shown->engine.prefill_base_s;
+  EXPECT_EQ(shown->host, defaults.host);
+  EXPECT_EQ(shown->port, defaults.port);
+  EXPECT_EQ(shown->prefix, defaults.prefix);
+  EXPECT_EQ(shown->model, defaults.model);
+  EXPECT_EQ(shown->context_limit, defaults.context_limit);
+  EXPECT_EQ(shown->output_natural, defaults.output_natural);
+  EXPECT_EQ(shown->seed, defaults.seed);
+  EXPECT_EQ(shown->engine, defaults.engine);
+  EXPECT_TRUE(shown->faults.empty());
+
+  std::set<FaultKind> kinds;
+  for (const std::string& line : Between(page, "| `{kind: ", "}`")) {
+    const auto config = ParseGatewayConfig("faults: [{kind: " + line + "}]", "docs/gateway.md");
+    ASSERT_TRUE(config.ok()) << line << ": " << config.status();
+    kinds.insert(config->faults.at(0).kind);
+  }
+  EXPECT_EQ(kinds.size(), FaultKinds().size());
+}
+
+TEST(GatewayConfig, TheExampleHasEveryKindOfFault) {
+  const auto config = ParseGatewayConfig(ReadFile("deploy/gateway/faults.yaml"), "faults.yaml");
+  ASSERT_TRUE(config.ok()) << config.status();
+  std::set<FaultKind> kinds;
+  for (const FaultRule& rule : config->faults) kinds.insert(rule.kind);
+  EXPECT_EQ(kinds.size(), FaultKinds().size());
+}
+
 TEST(GatewayConfig, DeployedExamplesAreValid) {
-  for (const char* name : {"demo.yaml", "vllm-like.yaml"}) {
+  for (const char* name : {"demo.yaml", "faults.yaml", "recorded.yaml", "vllm-like.yaml"}) {
     const auto config =
         LoadGatewayConfig(std::string(PLIMSOLL_SOURCE_DIR) + "/deploy/gateway/" + name);
     EXPECT_TRUE(config.ok()) << config.status();

@@ -54,9 +54,9 @@ class GatewayTest : public ::testing::Test {
  protected:
   void Start(const GatewayConfig& config) {
     gateway_ = std::make_unique<Gateway>(loop_, clock_, config, [this] { crashed_.set_value(); });
-    auto server = HttpServer::Listen(
-        loop_, {}, [this](const HttpServerRequest& request, HttpResponder responder) {
-          gateway_->OnRequest(request, std::move(responder));
+    auto server =
+        HttpServer::Listen(loop_, {}, [this](HttpServerRequest request, HttpResponder responder) {
+          gateway_->OnRequest(std::move(request), std::move(responder));
         });
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);

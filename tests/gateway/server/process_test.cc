@@ -27,6 +27,7 @@ class Process {
     if (::pipe2(out, O_CLOEXEC) != 0) std::abort();
     args.insert(args.begin(), PLIMSOLL_BIN_DIR "/plimsoll-gateway");
     std::vector<char*> argv;
+    argv.reserve(args.size() + 1);
     for (std::string& arg : args) argv.push_back(arg.data());
     argv.push_back(nullptr);
     pid_ = ::fork();
@@ -70,7 +71,7 @@ class Process {
 };
 
 std::string WriteConfig(const std::string& yaml) {
-  const std::string path =
+  std::string path =
       ::testing::TempDir() + "gateway_process_" + std::to_string(::getpid()) + ".yaml";
   std::ofstream(path) << yaml;
   return path;
@@ -99,7 +100,7 @@ TEST(GatewayProcess, UsageAndConfigurationErrorsAre64) {
   EXPECT_EQ(Process({"--port", "70000"}).ExitCode(), 64);
   EXPECT_EQ(Process({"--config", "/nowhere.yaml"}).ExitCode(), 64);
   Process bad({"--config", WriteConfig("modle: x\n")});
-  EXPECT_THAT(bad.Line(), HasSubstr(".yaml:1: modle: unknown key"));
+  EXPECT_THAT(bad.Line(), HasSubstr(".yaml:1: modle: is not a known key, did you mean \"model\"?"));
   EXPECT_EQ(bad.ExitCode(), 64);
 }
 

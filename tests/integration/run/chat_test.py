@@ -85,7 +85,7 @@ class ToolCalls(ChatCase):
 
     def test_malformed_ones_fail_their_part(self):
         run, report = self.run_with(
-            "tool_call_probability: 0.9\nfaults: [{kind: bad_tool_calls, probability: 0.5}]")
+            "tool_call_probability: 0.9\nfaults: [{kind: malformed_tool_calls, probability: 0.5}]")
         step = report["steps"][0]
         if step["void"]:
             self.skipTest("this machine was too busy to load anything")

@@ -74,6 +74,71 @@ class BadScenario(RigCase):
             self.assertRegex(process.text("err"), rf"g\.yaml:{line}: {key}")
 
 
+class WrongWords(RigCase):
+    """Whatever is typed wrong ends in one line: what is wrong, and what to do next."""
+
+    def test_table(self):
+        good = self.scenario("http://127.0.0.1:9/v1")
+        odd = self.write("odd.yaml", good.read_text().replace("sweep:", "swep:"))
+        listing = self.write("list.yaml", "- a\n")
+        text = self.write("g.yaml", "just words\n")
+        secret = self.write("secret.yaml", good.read_text())
+        secret.chmod(0)
+        table = [
+            # program and words, exit code, what it says, and what to do next
+            (("plimsoll", "chekc", good), 64, "unknown command 'chekc'", "did you mean 'check'?"),
+            (("plimsoll", "runs", "lst"), 64, "unknown command 'lst' of plimsoll runs",
+             "did you mean 'list'?"),
+            (("plimsoll", "corpus", "imprt"), 64, "unknown command 'imprt'", "mean 'import'?"),
+            (("plimsoll", "check", "--bogus"), 64, "--bogus is no flag of plimsoll check",
+             "plimsoll check --help"),
+            (("plimsoll", "check", good, "--bogus"), 64, "--bogus is no flag", "--help"),
+            (("plimsoll", "run", "--jsn", "x"), 64, "--jsn is no flag of plimsoll run",
+             "did you mean --json?"),
+            (("plimsoll", "runs", "show", "--stroe", "x"), 64, "--stroe is no flag of plimsoll runs "
+             "show", "did you mean --store?"),
+            (("plimsoll", "run"), 64, "SCENARIO is required", "plimsoll run --help"),
+            (("plimsoll", "run", good, "--nonce", "abc"), 64, "--nonce", "whole number"),
+            (("plimsoll", "run", good, "--nonce", "-1"), 64, "--nonce", "whole number"),
+            (("plimsoll", "run", good, "--nonce", "99999999999999999999"), 64, "--nonce",
+             "whole number"),
+            (("plimsoll", "run", good, "--color", "red"), 64, "--color", "auto"),
+            (("plimsoll", "check", "absent.yaml"), 64, "absent.yaml: cannot open it: No such file",
+             "check the path"),
+            (("plimsoll", "check", self.folder), 64, f"{self.folder}: ", "name a file in it"),
+            (("plimsoll", "run", odd), 64, "odd.yaml:11: swep: is not a known key",
+             'did you mean "sweep"?'),
+            (("plimsoll", "run", listing), 64, "list.yaml:1: is a list", "must be a map"),
+            (("plimsoll", "runs", "show", "x", "--store", "nowhere"), 64, "there is no store yet",
+             "store nowhere"),
+            (("plimsoll-agent", "--bogus"), 64, "--bogus is no flag of plimsoll-agent",
+             "plimsoll-agent --help"),
+            (("plimsoll-agent", "--coordinator", "127.0.0.1:9", "--wiat", "1"), 64, "--wiat",
+             "did you mean --wait?"),
+            (("plimsoll-gateway", "--confg", "x"), 64, "--confg", "did you mean --config?"),
+            (("plimsoll-gateway", "--config", text), 64, "g.yaml:1: is a text",
+             "it must be a map of keys and values"),
+            (("plimsoll-gateway", "--config", "absent.yaml"), 64, "absent.yaml: cannot be read: No "
+             "such file", "check the path"),
+            (("plimsoll-gateway", "--config", self.folder), 64, "is a folder", "name the file"),
+        ]
+        if os.geteuid() != 0:  # root reads everything
+            table.append((("plimsoll", "check", secret), 64, "secret.yaml: cannot open it: "
+                          "Permission denied", "let this user read it"))
+        for (program, *words), code, what, next_step in table:
+            with self.subTest(words=[program, *map(str, words)]):
+                process = self.start(program, *words)
+                self.assertEqual(process.wait_exit(), code, process.text())
+                lines = process.text("err").splitlines()
+                self.assertTrue(lines, "said on standard error")
+                said = " ".join(lines)
+                self.assertIn(what, said)
+                self.assertIn(next_step, said)
+                self.assertLessEqual(len(lines), 2, "a line a problem")
+                self.assertNotIn(": : ", said)
+                self.assertEqual(process.text("out"), "")
+
+
 class BadCorpus(RigCase):
     def refused(self, data):
         corpus = self.write("odd.corpus", data)
@@ -228,7 +293,8 @@ class BadPlaces(RigCase):
         first = self.start_run(self.scenario(gateway.url, measure="40s"))
         first.wait_line(r"step 1")
         text = self.refused("--store", self.store)
-        self.assertIn("another process holds it", text)
+        self.assertRegex(text, rf"another process \(pid {first.pid}\) holds it; wait for it to end, "
+                               r"or use another folder \(its run: \d{8}-\d{6}-rig\)")
         # The run that goes on can be looked at, and is not disturbed.
         code, listed = self.command("runs", "list", "--store", self.store)
         self.assertEqual(code, 0, listed.text())

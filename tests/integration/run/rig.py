@@ -50,7 +50,7 @@ def alive(pid):
 class Process:
     """One program with its output lines, ended with the test at the latest."""
 
-    def __init__(self, *argv, cwd, env=None):
+    def __init__(self, *argv, cwd, env=None, before_exec=None):
         self.name = pathlib.Path(argv[0]).name
         self.lines = []  # (monotonic instant, stream, text)
         self._news = threading.Condition()
@@ -64,7 +64,7 @@ class Process:
             errors="replace",
             env={**os.environ, **(env or {})},
             # A test that is killed itself leaves nothing behind.
-            preexec_fn=lambda: _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL),
+            preexec_fn=before_exec or (lambda: _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)),
         )
         self._readers = [
             threading.Thread(target=self._read, args=(name, pipe), daemon=True)

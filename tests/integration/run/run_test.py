@@ -14,7 +14,7 @@ def main():
         sys.exit(__doc__)
     os.environ["PLIMSOLL_BIN_DIR"] = os.path.abspath(sys.argv[1])
     sys.dont_write_bytecode = True
-    sys.path.insert(0, str(HERE))
+    sys.path[:0] = [str(HERE), str(HERE.parent / "thirdparty")]
     unittest.main(module=None, argv=[sys.argv[0], "-v", *sys.argv[2:]])
 
 

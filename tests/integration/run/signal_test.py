@@ -1,5 +1,6 @@
 """Signals: drained, aborted, left at once, and nobody left behind."""
 
+import json
 import os
 import signal
 
@@ -14,7 +15,9 @@ class CtrlC(RigCase):
         run.wait_line(r"step 1: 4 sessions")
         run.agents = run.children()
         self.assertEqual(len(run.agents), 2)
-        self.wait_answered(gateway, 30)
+        run.wait_line(r"measuring, ")
+        # Some two seconds of load in the measured time: the records of the first are stored.
+        self.wait_answered(gateway, 120)
         return run, gateway
 
     def test_the_first_drains_and_reports(self):
@@ -23,12 +26,39 @@ class CtrlC(RigCase):
         run.wait_line(r"stopping: calls in flight may finish")
         self.assertEqual(run.wait_exit(), 5, run.text())
         self.assertRegex(run.text("out"), r"\ASTOPPED: stopped by a signal")
-        report = self.report()
-        self.assertEqual((report["steps"], report["run"]["exit_code"]), ([], 5))
+        self.check_interrupted(run)
         self.assert_gone(run.agents)
         code, listed = self.command("runs", "list", "--store", self.store)
         self.assertEqual(code, 0)
         self.assertRegex(listed.text(), r"stopped, exit 5")
+
+    def check_interrupted(self, run):
+        """The step that was running is in report, JSON and store: its numbers, no verdict."""
+        report = self.report()
+        self.assertEqual(report["run"]["exit_code"], 5)
+        self.assertEqual([step["sessions"] for step in report["steps"]], [4])
+        step = report["steps"][0]
+        self.assertEqual(step["verdict"], "no data")
+        self.assertTrue(0 < step["stopped_after_s"] < 40, step["stopped_after_s"])
+        self.assertRegex(step["reasons"][0], r"\Astopped after \S+ of 40s\Z")
+        self.assertGreater(step["attempts"], 0)
+        self.assertGreater(step["ttft"]["n"], 0)
+        self.assertEqual(step["outcomes"]["cut"], 0)
+        self.assertRegex(run.text("out"), r"(?m)^4 +stopped ")
+        code, shown = self.command("runs", "show", report["run"]["id"], "--store", self.store,
+                                   "--json")
+        self.assertEqual(code, 0, shown.text())
+        self.assertEqual(json.loads(shown.text("out"))["steps"], report["steps"])
+
+    def test_sigterm_and_sighup_are_the_same(self):
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            run, _ = self.start_long()
+            os.kill(run.pid, number)
+            os.kill(run.pid, signal.SIGHUP)  # Never more than a first stop.
+            run.wait_line(r"stopping: calls in flight may finish")
+            self.assertEqual(run.wait_exit(), 5, run.text())
+            self.assertNotIn("aborting", run.text())
+            self.check_interrupted(run)
 
     def test_what_was_measured_is_reported(self):
         gateway = self.gateway()
@@ -50,8 +80,9 @@ class CtrlC(RigCase):
         os.kill(run.pid, signal.SIGINT)
         run.wait_line(r"aborting: calls in flight are hung up")
         os.kill(run.pid, signal.SIGINT)
-        self.assertEqual(run.wait_exit(5), 5, run.text())
+        self.assertEqual(run.wait_exit(20), 5, run.text())
         self.assert_gone(run.agents)
+        self.check_interrupted(run)
 
     def test_the_second_aborts_quickly(self):
         run, gateway = self.start_long()
@@ -64,6 +95,7 @@ class CtrlC(RigCase):
         run.wait_line(r"aborting: calls in flight are hung up")
         self.assertEqual(run.wait_exit(15), 5, run.text())
         self.assertRegex(run.text("out"), r"\ASTOPPED: stopped by a signal")
+        self.check_interrupted(run)
         self.assert_gone(run.agents)
 
     def test_stopped_while_agents_are_awaited(self):

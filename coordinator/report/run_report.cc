@@ -1,4 +1,4 @@
-#include "coordinator/cli/run_report.h"
+#include "coordinator/report/run_report.h"
 
 #include <ctime>
 #include <utility>
@@ -42,6 +42,7 @@ ReportModel ModelOf(const RunInfo& info, const Scenario& scenario, std::vector<S
 
 std::string EndText(const RunInfo& info, const ReportModel& model) {
   // Without a step there is no verdict to print: only why, and what it means.
+  if (model.steps.empty() && info.state == RunState::kRunning) return "no step is judged yet\n";
   if (model.steps.empty()) {
     return fmt::format("{}: {}\n", info.state == RunState::kStopped ? "STOPPED" : "COULD NOT RUN",
                        info.message.empty() ? "no step was run" : info.message);

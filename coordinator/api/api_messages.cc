@@ -1,0 +1,307 @@
+#include "coordinator/api/api_messages.h"
+
+#include <array>
+#include <chrono>
+#include <cmath>
+
+#include "common/base/text.h"
+#include "plimsoll/v1/api.pb.h"
+
+namespace plimsoll {
+namespace {
+
+// The values' enums are numbered as the API's are; these say so where the two meet.
+static_assert(static_cast<int>(Verdict::kNoData) == v1::VERDICT_NO_DATA);
+static_assert(static_cast<int>(Lean::kFail) == v1::LEAN_FAIL);
+static_assert(static_cast<int>(Metric::kErrors) == v1::METRIC_ERRORS);
+static_assert(static_cast<int>(RunState::kFailed) == v1::RUN_STATE_FAILED);
+static_assert(static_cast<int>(RunPhase::kDone) + 1 == v1::PHASE_DONE);
+static_assert(static_cast<int>(StepPart::kCoolDown) + 1 == v1::STEP_PART_COOL_DOWN);
+
+v1::Verdict Of(Verdict verdict) {
+  return static_cast<v1::Verdict>(verdict);
+}
+v1::Lean Of(Lean lean) {
+  return static_cast<v1::Lean>(lean);
+}
+v1::Metric Of(Metric metric) {
+  return static_cast<v1::Metric>(metric);
+}
+
+double Finite(double value) {
+  return std::isfinite(value) ? value : 0;
+}
+// Divided, so that whole seconds stay whole.
+double Seconds(std::int64_t ns) {
+  return static_cast<double>(ns) / 1e9;
+}
+double Seconds(Duration span) {
+  return Seconds(span.count());
+}
+
+// Sets an optional field only to a number.
+template <typename Message>
+void SetIf(const std::optional<double>& value, Message* out, void (Message::*set)(double)) {
+  if (value.has_value() && std::isfinite(*value)) (out->*set)(*value);
+}
+
+void SetInstant(WallTime at, google::protobuf::Timestamp* out) {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(at.time_since_epoch());
+  out->set_seconds(seconds.count());
+  out->set_nanos(static_cast<std::int32_t>((at.time_since_epoch() - seconds).count()));
+}
+
+void Fill(const Capacity& capacity, v1::Capacity* out) {
+  out->set_sentence(ValidUtf8(capacity.sentence));
+  if (capacity.passed) out->set_passed_sessions(*capacity.passed);
+  if (capacity.failed) out->set_failed_sessions(*capacity.failed);
+  if (capacity.limited_by) out->set_limited_by(Of(*capacity.limited_by));
+  if (capacity.passed)
+    SetIf(capacity.requests_in_flight, out, &v1::Capacity::set_requests_in_flight_mean);
+}
+
+void Fill(const RunInfo& run, bool live, v1::RunSummary* out) {
+  out->set_id(ValidUtf8(run.id));
+  out->set_name(ValidUtf8(run.name));
+  out->set_state(static_cast<v1::RunState>(run.state));
+  out->set_live(live);
+  SetInstant(run.started, out->mutable_started_at());
+  if (run.ended) SetInstant(*run.ended, out->mutable_ended_at());
+  if (run.exit_code) out->set_exit_code(*run.exit_code);
+  out->set_message(ValidUtf8(run.message));
+  if (run.capacity) Fill(*run.capacity, out->mutable_capacity());
+  out->set_plimsoll_version(ValidUtf8(run.plimsoll_version));
+}
+
+void Fill(const Limit& limit, v1::Limit* out) {
+  out->set_metric(Of(limit.metric));
+  if (limit.metric != Metric::kErrors) out->set_quantile_share(Finite(limit.quantile));
+  out->set_limit(Finite(limit.value));
+}
+
+void Fill(const ShownPercentile& percentile, v1::Percentile* out) {
+  SetIf(percentile.value, out, &v1::Percentile::set_value);
+  out->set_infinite(percentile.infinite);
+}
+
+void Fill(const PartVerdict& part, v1::Part* out) {
+  Fill(part.limit, out->mutable_limit());
+  out->set_verdict(Of(part.verdict));
+  out->set_lean(Of(part.lean));
+  out->set_reason(ValidUtf8(part.reason));
+  out->set_n(part.n);
+  Fill(ShownPercentile{part.value, part.value_infinite}, out->mutable_value());
+  SetIf(part.value_ok_only, out, &v1::Part::set_value_ok_only);
+  v1::Interval* share = out->mutable_share();
+  share->set_value(Finite(part.share_within));
+  share->set_low_95(Finite(part.share_low));
+  share->set_high_95(Finite(part.share_high));
+  SetIf(part.margin, out, &v1::Part::set_margin_of_limit);
+}
+
+void Fill(const std::array<double, kLaneStates>& shares, v1::LaneTime* out) {
+  const auto of = [&shares](LaneState state) {
+    return Finite(shares[static_cast<std::size_t>(state)]);
+  };
+  out->set_in_flight_share(of(LaneState::kInFlight));
+  out->set_planned_delay_share(of(LaneState::kPlannedDelay));
+  out->set_idle_refused_share(of(LaneState::kRefused));
+  out->set_idle_late_share(of(LaneState::kLate));
+  out->set_idle_client_error_share(of(LaneState::kClientError));
+  out->set_idle_dead_man_share(of(LaneState::kDeadMan));
+  out->set_idle_no_session_share(of(LaneState::kNoSession));
+}
+
+void Fill(const TtftSummary& ttft, v1::Ttft* out) {
+  out->set_n(ttft.n);
+  Fill(ttft.p50_s, out->mutable_p50_s());
+  Fill(ttft.p90_s, out->mutable_p90_s());
+  Fill(ttft.p90_ok_s, out->mutable_p90_ok_only_s());
+  Fill(ttft.p90_sent_s, out->mutable_p90_from_sent_s());
+}
+
+void Fill(const RateSummary& rate, v1::Interactivity* out) {
+  using Out = v1::Interactivity;
+  out->set_n(rate.n);
+  out->set_answered_in_one_chunk(rate.one_chunk);
+  SetIf(rate.reached_by_50_tok_s, out, &Out::set_reached_by_50_percent_tok_s);
+  SetIf(rate.reached_by_90_tok_s, out, &Out::set_reached_by_90_percent_tok_s);
+  SetIf(rate.reached_by_90_ok_tok_s, out, &Out::set_reached_by_90_percent_ok_only_tok_s);
+  SetIf(rate.end_to_end_reached_by_90_tok_s, out, &Out::set_end_to_end_reached_by_90_percent_tok_s);
+}
+
+template <typename Message>
+void FillOutcomes(const OutcomeCounts& outcomes, Message* out) {
+  for (std::size_t i = 1; i < kOutcomes; ++i) {
+    if (outcomes[i] == 0) continue;
+    v1::AttemptCount* count = out->add_outcomes();
+    count->set_outcome(std::string(Name(static_cast<Outcome>(i))));
+    count->set_count(outcomes[i]);
+  }
+}
+
+void Fill(const ErrorSummary& errors, v1::Errors* out) {
+  out->set_attempts(errors.attempts);
+  out->set_ok(errors.ok);
+  out->set_failed(errors.failed);
+  out->set_client_errors(errors.client_errors);
+  out->set_unsent_calls(errors.unsent);
+  SetIf(errors.error_share, out, &v1::Errors::set_error_share);
+  FillOutcomes(errors.outcomes, out);
+}
+
+void Fill(const AgentEvidence& agent, v1::StepAgent* out) {
+  out->set_slot(agent.slot);
+  out->set_name(ValidUtf8(agent.name));
+  out->set_lanes(agent.lanes);
+  out->set_attempts(agent.attempts);
+  out->set_skew_s(Seconds(agent.skew_ns));
+  out->set_lateness_p99_s(Seconds(agent.lateness_p99_ns));
+  out->set_lateness_max_s(Seconds(agent.lateness_max_ns));
+  out->set_loop_lag_max_s(Seconds(agent.loop_lag_max_ns));
+  out->set_loop_stalled_s(Seconds(agent.loop_stalled_ns));
+  out->set_cpu_max_share(Finite(agent.cpu_share_max));
+  out->set_records_lost(agent.records_lost);
+  out->set_lost(agent.lost);
+}
+
+void Fill(const Identity& identity, v1::Identity* out) {
+  out->set_name(ValidUtf8(identity.name));
+  out->set_left(identity.left);
+  out->set_right(identity.right);
+  out->set_tolerance(identity.tolerance);
+  out->set_holds(identity.holds());
+}
+
+void Fill(const LiveAgent& agent, v1::LiveAgent* out) {
+  out->set_slot(agent.slot);
+  out->set_name(ValidUtf8(agent.name));
+  out->set_alive(agent.alive);
+  out->set_cores(agent.cores);
+  out->set_memory_bytes(agent.memory_bytes);
+  out->set_lanes(agent.lanes);
+  out->set_calls_in_flight(agent.calls_in_flight);
+  out->set_silent_for_s(Seconds(agent.silent_for));
+}
+
+void Fill(const LiveNumbers& numbers, v1::LiveNumbers* out) {
+  using Out = v1::LiveNumbers;
+  out->set_attempts(numbers.attempts);
+  FillOutcomes(numbers.outcomes, out);
+  out->set_ttft_n(numbers.ttft_n);
+  Fill(ShownPercentile{numbers.ttft_p90_s, numbers.ttft_p90_infinite}, out->mutable_ttft_p90_s());
+  Fill(ShownPercentile{numbers.ttft_at_bar_s, numbers.ttft_at_bar_infinite},
+       out->mutable_ttft_at_bar_s());
+  SetIf(numbers.rate_at_bar_tok_s, out, &Out::set_interactivity_at_bar_tok_s);
+  out->set_interactivity_n(numbers.rate_n);
+  SetIf(numbers.rate_reached_by_90_tok_s, out, &Out::set_interactivity_reached_by_90_percent_tok_s);
+}
+
+void FillModel(const ReportModel& model, v1::Run* out) {
+  out->set_target_url(ValidUtf8(model.target_url));
+  out->set_model(ValidUtf8(model.model));
+  if (model.target) out->set_target_sessions(*model.target);
+  for (const Limit& limit : model.bar.limits) Fill(limit, out->add_bar());
+  if (!model.steps.empty()) {
+    out->mutable_verdict()->set_verdict(Of(model.verdict.verdict));
+    out->mutable_verdict()->set_exit_code(model.verdict.exit_code);
+    out->mutable_verdict()->set_reason(ValidUtf8(model.verdict.reason));
+  }
+  for (const ReportedStep& step : model.steps) ToApi(step, out->add_steps());
+  for (const std::string& note : model.notes) out->add_notes(ValidUtf8(note));
+}
+
+}  // namespace
+
+void ToApi(const std::vector<RunInfo>& runs, const std::string& live, v1::ListRunsResponse* out) {
+  out->Clear();
+  for (const RunInfo& run : runs) {
+    Fill(run, run.state == RunState::kRunning && run.id == live, out->add_runs());
+  }
+}
+
+void ToApi(const RunView& view, v1::Run* out) {
+  out->Clear();
+  Fill(view.info, view.live, out->mutable_summary());
+  out->set_seed(view.info.seed);
+  out->set_nonce(view.info.nonce);
+  out->set_scenario_yaml(ValidUtf8(view.info.scenario_text));
+  out->set_scenario_digest(ValidUtf8(view.info.scenario_digest));
+  out->set_corpus_digest(ValidUtf8(view.info.corpus_digest));
+  FillModel(view.model, out);
+  for (const RunLogLine& line : view.log) {
+    v1::LogLine* to = out->add_log();
+    SetInstant(line.at, to->mutable_at());
+    to->set_text(ValidUtf8(line.text));
+  }
+  if (view.status) ToApi(*view.status, out->mutable_live());
+}
+
+void ToApi(const ReportedStep& step, v1::Step* out) {
+  out->Clear();
+  const StepSummary& s = step.summary;
+  out->set_step(s.plan.step);
+  out->set_sessions(s.plan.sessions);
+  out->set_warm_up_s(Seconds(s.plan.warm_up));
+  out->set_measure_s(Seconds(s.plan.measure));
+  out->set_block_s(Seconds(s.plan.block));
+  out->set_verdict(Of(s.verdict.verdict));
+  out->set_lean(Of(LeanOf(s.verdict)));
+  out->set_is_void(s.verdict.is_void);
+  for (const std::string& reason : s.verdict.reasons) out->add_reasons(ValidUtf8(reason));
+  for (const PartVerdict& part : s.verdict.parts) Fill(part, out->add_parts());
+  out->set_offered_share(Finite(s.verdict.offered_share));
+  out->set_sent_share(Finite(s.verdict.sent_share));
+  Fill(s.lane_state_share, out->mutable_lane_time());
+  out->set_requests_in_flight_mean(Finite(s.requests_in_flight_mean));
+  Fill(s.ttft, out->mutable_ttft());
+  Fill(s.rate, out->mutable_interactivity());
+  Fill(s.errors, out->mutable_errors());
+  out->set_ok_calls_per_s(Finite(s.calls_ok_per_s));
+  out->set_tokens_in(s.tokens_in);
+  out->set_tokens_cached(s.tokens_cached);
+  out->set_tokens_out(s.tokens_out);
+  out->set_ok_calls_without_usage(s.usage_missing);
+  for (const AgentEvidence& agent : s.agents) Fill(agent, out->add_agents());
+  for (const Identity& identity : s.identities) Fill(identity, out->add_identities());
+  for (const std::string& note : step.notes) out->add_notes(ValidUtf8(note));
+}
+
+void ToApi(const LiveStatus& status, v1::LiveStatus* out) {
+  out->Clear();
+  out->set_phase(static_cast<v1::Phase>(static_cast<int>(status.phase) + 1));
+  out->set_running_for_s(Seconds(status.running_for));
+  if (status.step) {
+    out->set_step(*status.step);
+    out->set_part(static_cast<v1::StepPart>(static_cast<int>(status.part) + 1));
+  }
+  out->set_sessions(status.sessions);
+  out->set_steps_planned(status.steps_planned);
+  out->set_steps_judged(status.steps_judged);
+  out->set_lanes(status.lanes);
+  out->set_calls_in_flight(status.calls_in_flight);
+  Fill(status.numbers, out->mutable_numbers());
+  if (status.step_left) out->set_step_left_s(Seconds(*status.step_left));
+  if (status.place > 0) out->set_place(status.place);
+  if (status.part_left) out->set_part_left_s(Seconds(*status.part_left));
+  if (status.measured) out->set_measured_s(Seconds(*status.measured));
+  out->set_agents_planned(status.agents_planned);
+  out->set_agents_present(status.agents_present);
+  out->set_run_left_s(Seconds(status.run_left));
+  out->set_records_acked(status.records_acked);
+  for (const LiveAgent& agent : status.agents) Fill(agent, out->add_agents());
+}
+
+void ToApi(const std::optional<LiveRun>& live, v1::ListAgentsResponse* out) {
+  out->Clear();
+  if (!live.has_value()) return;
+  if (!live->coordinator_http.empty()) {
+    out->set_coordinator_http(ValidUtf8(live->coordinator_http));
+    return;
+  }
+  out->set_run_id(ValidUtf8(live->run_id));
+  if (!live->status) return;
+  for (const LiveAgent& agent : live->status->agents) Fill(agent, out->add_agents());
+}
+
+}  // namespace plimsoll

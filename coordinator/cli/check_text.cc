@@ -1,0 +1,223 @@
+#include "coordinator/cli/check_text.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "common/base/text.h"
+#include "coordinator/planning/replay_plan.h"
+#include "coordinator/report/text_layout.h"
+#include "coordinator/report/text_report.h"
+
+namespace plimsoll {
+namespace {
+
+std::string Line(const std::string& label, const std::string& text) {
+  return Wrap(fmt::format("{:<11}", label), Printable(text), kReportColumns);
+}
+
+// 950, 12.3k, 4.56M, 7.8G: three digits, as an estimate deserves.
+std::string About(double value) {
+  if (value < 999.5) return fmt::format("{:.0f}", value);
+  for (const auto& [unit, name] : {std::pair{1e3, "k"}, {1e6, "M"}, {1e9, "G"}, {1e12, "T"}}) {
+    const double scaled = value / unit;
+    if (scaled < 9.995) return fmt::format("{:.2f}{}", scaled, name);
+    if (scaled < 99.95) return fmt::format("{:.1f}{}", scaled, name);
+    if (scaled < 999.5) return fmt::format("{:.0f}{}", scaled, name);
+  }
+  return fmt::format("{:.3g}", value);
+}
+
+// "313", or "210–313" where a deployment at the bar makes fewer.
+std::string Requests(const DryStep& step) {
+  const std::string most = About(step.requests);
+  const std::string fewest = About(step.requests_at_bar);
+  return most == fewest ? most : fewest + "–" + most;
+}
+
+// "3/3", or of many agents "2 to 3 each".
+std::string PerAgent(const std::vector<std::uint32_t>& lanes) {
+  if (lanes.size() <= 6) return fmt::format("{}", fmt::join(lanes, "/"));
+  const auto [low, high] = std::minmax_element(lanes.begin(), lanes.end());
+  if (*low == *high) return fmt::format("{} each", *low);
+  return fmt::format("{} to {} each", *low, *high);
+}
+
+std::string StepTable(const Scenario& scenario, const RunPlan& plan, const DryPlan& dry) {
+  std::vector<std::vector<std::string>> rows = {{"step", "sessions"}};
+  for (const TierPlan& tier : plan.tiers) rows[0].push_back(tier.name);
+  for (const char* name : {"per agent", "requests", "tokens in", "cached", "tokens out", "time"}) {
+    rows[0].emplace_back(name);
+  }
+  for (std::size_t i = 0; i < dry.steps.size(); ++i) {
+    const DryStep& step = dry.steps[i];
+    const bool target = scenario.sweep.target == step.sessions;
+    std::vector<std::string> row = {fmt::format("{}", i + 1),
+                                    fmt::format("{}{}", step.sessions, target ? "*" : "")};
+    for (const std::uint32_t lanes : step.lanes_per_tier) row.push_back(fmt::format("{}", lanes));
+    row.insert(row.end(),
+               {PerAgent(step.lanes_per_agent), Requests(step), About(step.tokens_in),
+                About(step.tokens_cached), About(step.tokens_out),
+                fmt::format("{}–{}", ShortTime(step.at_least), ShortTime(step.at_most))});
+    rows.push_back(std::move(row));
+  }
+  return Table(rows, 0);
+}
+
+std::string PartName(const Limit& limit) {
+  if (limit.metric == Metric::kErrors) return "errors";
+  return fmt::format("{} P{:g}", Name(limit.metric), limit.quantile * 100);
+}
+
+// "84.6–95.4%": the shares of calls within the limit that the interval would hold, at the limit.
+std::string Interval(const Precision& part) {
+  if (part.calls < part.calls_needed) return "no data";
+  if (!part.half_width) return "none";
+  const double p = part.limit.metric == Metric::kErrors ? part.limit.value : part.limit.quantile;
+  const double low = std::max(0.0, p - *part.half_width) * 100;
+  const double high = std::min(1.0, p + *part.half_width) * 100;
+  return fmt::format("{:.1f}–{:.1f}%", low, high);
+}
+
+std::string PrecisionTable(const DryPlan& dry) {
+  std::vector<std::vector<std::string>> rows = {
+      {"sessions", "part", "calls", "95% interval at the limit", "measured time for half of it"}};
+  for (const DryStep& step : dry.steps) {
+    for (const Precision& part : step.parts) {
+      rows.push_back({fmt::format("{}", step.sessions), PartName(part.limit),
+                      fmt::format("{}", part.calls), Interval(part),
+                      part.half_width ? ShortTime(part.measure_for_half) : "–"});
+    }
+  }
+  return Table(rows, 2);
+}
+
+// Rounded up: so much is enough.
+Duration WholeSeconds(Duration d) {
+  return std::chrono::ceil<std::chrono::seconds>(d);
+}
+
+// Of a step that cannot, or may not, carry a percentile of the bar: the part that needs the most.
+std::string FewCalls(const Scenario& scenario, const DryStep& step) {
+  const auto most = std::max_element(
+      step.parts.begin(), step.parts.end(),
+      [](const Precision& a, const Precision& b) { return a.calls_needed < b.calls_needed; });
+  if (most == step.parts.end() || most->calls_needed <= 1) return {};
+  const Duration measure = scenario.sweep.measure;
+  const std::string what = fmt::format("{} calls that {} needs for a verdict", most->calls_needed,
+                                       PartName(most->limit));
+  if (most->measure_needed == Duration{0}) {
+    return Line("warning", fmt::format("{} sessions make no call at all; use a corpus with calls",
+                                       step.sessions));
+  }
+  if (most->measure_needed > measure) {
+    return Line("warning",
+                fmt::format("{} sessions make about {} calls in {}, not the {}: it would read no "
+                            "data; set sweep.measure to {} or more",
+                            step.sessions, most->calls, ShortTime(measure), what,
+                            ShortTime(WholeSeconds(most->measure_needed))));
+  }
+  if (most->measure_needed_at_bar > measure) {
+    return Line(
+        "warning",
+        fmt::format("{} sessions on a deployment as slow as the bar allows make about {:.0f} "
+                    "calls in {}, not the {}; with sweep.measure {} they would",
+                    step.sessions, step.requests_at_bar, ShortTime(measure), what,
+                    ShortTime(WholeSeconds(most->measure_needed_at_bar))));
+  }
+  return {};
+}
+
+std::string Warnings(const Scenario& scenario, const DryPlan& dry) {
+  std::string text;
+  for (const DryStep& step : dry.steps) {
+    text += FewCalls(scenario, step);
+    if (step.sessions >= 3) continue;
+    text +=
+        Line("warning",
+             fmt::format("{} {}: with fewer than three, intervals rest on runs of calls and are "
+                         "wide; start with three or more",
+                         step.sessions, step.sessions == 1 ? "session" : "sessions"));
+  }
+  return text;
+}
+
+std::string Corpora(const RunPlan& plan, const Corpus& corpus) {
+  std::string text;
+  for (const TierPlan& tier : plan.tiers) {
+    std::size_t sessions = 0;
+    std::size_t calls = 0;
+    for (const Session& s : corpus.sessions) {
+      if (s.tier != tier.tier) continue;
+      ++sessions;
+      calls += s.calls.size();
+    }
+    text += fmt::format("{}{}: {} sessions, {} calls", text.empty() ? "" : "; ", tier.name,
+                        sessions, calls);
+  }
+  return text;
+}
+
+std::string Cost(const Scenario& scenario, const DryPlan& dry) {
+  if (!scenario.cost.has_value()) {
+    return "not known: add cost: {nodes: 4, per_node_hour: 14.40 USD} to the scenario";
+  }
+  const CostSpec& cost = *scenario.cost;
+  const std::string rate =
+      fmt::format("{} nodes at {} an hour each", cost.nodes, PrintMoney(cost.per_node_hour));
+  if (!dry.cost_at_least || !dry.cost_at_most) return rate + ": beyond counting";
+  return fmt::format("{} to {} ({}, while the steps run)", PrintMoney(*dry.cost_at_least),
+                     PrintMoney(*dry.cost_at_most), rate);
+}
+
+}  // namespace
+
+std::string CheckText(const Scenario& scenario, const RunPlan& plan, const Corpus& corpus,
+                      const DryPlan& dry) {
+  const Sweep& sweep = scenario.sweep;
+  std::string text = Line(
+      "scenario", fmt::format("{}: {} at {}", scenario.name, plan.target.model, plan.target.url));
+  text += Line("corpus", Corpora(plan, corpus));
+  for (const std::string& line : ReplayLines(plan, corpus)) {
+    // Theirs begin with a label of ten columns.
+    text += Wrap(line.substr(0, 10) + " ",
+                 Printable(line.substr(std::min<std::size_t>(10, line.size()))), kReportColumns);
+  }
+  text += Line("bar", BarSentence(scenario.bar));
+  text += Line("fleet", scenario.fleet.local > 0
+                            ? fmt::format("{} agents started here", scenario.fleet.local)
+                            : fmt::format("{} agents that dial in to {}", scenario.fleet.agents,
+                                          scenario.fleet.listen));
+  text += '\n' + StepTable(scenario, plan, dry);
+  if (sweep.target) text += "* the target\n";
+  text += Line("requests",
+               "in the measured time: if every call is as slow as the bar allows, to as fast as it "
+               "was recorded; a faster deployment gets more. Tokens are for the larger number, "
+               "cached ones with a cache that forgets nothing of a session");
+  text +=
+      Line("each step",
+           fmt::format("priming (at most {}), 2s to start, {} warm-up, {} measured in {} blocks "
+                       "of {}, cool-down (at most {})",
+                       ShortTime(sweep.prime_limit), ShortTime(sweep.warm_up),
+                       ShortTime(sweep.measure), sweep.measure / sweep.block,
+                       ShortTime(sweep.block), ShortTime(sweep.drain_limit)));
+  text += Line("in all",
+               fmt::format("{} to {} if all {} steps run once; the first miss ends the "
+                           "sweep, a step without data is repeated once",
+                           ShortTime(dry.at_least), ShortTime(dry.at_most), dry.steps.size()));
+  text += Line("cost", Cost(scenario, dry));
+  text += "\nhow sharp the verdicts can be\n" + PrecisionTable(dry);
+  text += Line("reading",
+               fmt::format("an interval is of the share of calls within the limit (errors: failed "
+                           "calls); a deployment whose share lies inside it reads too close. "
+                           "Assumed: calls as recorded, a design effect of {:g} (calls of one "
+                           "session resemble each other)",
+                           kDesignEffectAssumed));
+  const std::string warnings = Warnings(scenario, dry);
+  return warnings.empty() ? text : text + '\n' + warnings;
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,72 @@
+#include "coordinator/cli/export_command.h"
+
+#include <csignal>
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include "common/wire/record_codec.h"
+#include "coordinator/api/run_view.h"
+#include "coordinator/cli/output_file.h"
+#include "coordinator/report/export_rows.h"
+#include "coordinator/run/run_machine.h"
+#include "coordinator/store/rocks_store.h"
+#include "coordinator/store/run_repo.h"
+
+namespace plimsoll {
+namespace {
+
+int Fail(const Status& status) {
+  std::fprintf(stderr, "plimsoll: %s\n", std::string(MessageOf(status)).c_str());
+  return static_cast<int>(absl::IsInternal(status) ? ExitCode::kInternal : ExitCode::kUsage);
+}
+
+Status WriteSteps(const RunRepo& repo, const std::string& run, RowForm form, OutputFile& out) {
+  ASSIGN_OR_RETURN(const std::vector<StepRow> steps, repo.Steps(run));  // At most some dozens.
+  std::string text = StepHeader(form);
+  for (const StepRow& step : steps) AppendStep(form, step, &text);
+  return out.Write(text);
+}
+
+// A batch at a time: 512 records, some hundred kilobytes of text.
+Status WriteRecords(const RunRepo& repo, const std::string& run, RowForm form, OutputFile& out) {
+  RETURN_IF_ERROR(out.Write(RecordHeader(form)));
+  std::string text;
+  return repo.ScanBatches(run, [&](const keys::BatchKey& key, std::string_view bytes) {
+    auto batch = DecodeBatch(bytes);
+    if (!batch.ok()) {
+      return absl::DataLossError(fmt::format("batch {} of slot {} is damaged: {}", key.sequence,
+                                             key.agent_slot, MessageOf(batch.status())));
+    }
+    text.clear();
+    for (const CallRecord& record : batch->records) AppendRecord(form, key, record, &text);
+    return out.Write(text);
+  });
+}
+
+Status Export(const ExportFlags& flags) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Store> store,
+                   OpenRocksStore(flags.store, StoreAccess::kReadOnly));
+  const RunRepo repo(*store);
+  const auto run = repo.FindRun(flags.id);
+  if (!run.ok()) return WithLatestRuns(repo, run.status());
+  auto created = flags.out.empty() ? OutputFile::StandardOutput() : OutputFile::Create(flags.out);
+  if (!created.ok()) return created.status();
+  OutputFile out = *std::move(created);
+  const std::string& form_name = flags.steps.empty() ? flags.records : flags.steps;
+  const RowForm form = form_name == "csv" ? RowForm::kCsv : RowForm::kJsonl;
+  RETURN_IF_ERROR(flags.steps.empty() ? WriteRecords(repo, run->id, form, out)
+                                      : WriteSteps(repo, run->id, form, out));
+  return out.Finish();
+}
+
+}  // namespace
+
+int ExportRun(const ExportFlags& flags) {
+  std::signal(SIGPIPE, SIG_IGN);  // `… | head` sees an error instead.
+  const Status status = Export(flags);
+  if (status.ok() || absl::IsCancelled(status)) return 0;
+  return Fail(status);
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,20 @@
+// `plimsoll runs export ID --steps|--records csv|jsonl`: what a run measured, for other programs.
+#pragma once
+
+#include <string>
+
+namespace plimsoll {
+
+struct ExportFlags {
+  std::string store;
+  std::string id;       // Or an unambiguous beginning.
+  std::string steps;    // "csv" or "jsonl"; empty: not the steps.
+  std::string records;  // The same; exactly one of the two is given.
+  std::string out;      // Empty: standard output.
+};
+
+// Streams: memory does not grow with the run. Returns 0, also when the reader of standard output
+// goes away; 64 for usage, an unknown id or a store that cannot be read; 70 if writing fails.
+int ExportRun(const ExportFlags& flags);
+
+}  // namespace plimsoll

@@ -1,0 +1,170 @@
+#include "coordinator/planning/dry_plan.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "common/base/limits.h"
+#include "common/corpus/stats.h"
+#include "common/plan/lanes.h"
+#include "common/plan/session_graph.h"
+#include "common/stats/student_t.h"
+#include "coordinator/judge/proportion.h"
+
+namespace plimsoll {
+namespace {
+
+// What the calls of a tier's sessions are like: sums over all of them.
+struct TierLoad {
+  double calls = 0;
+  double recorded_s = 0;  // The replayed timelines, recorded service times.
+  double at_bar_s = 0;    // The same with every call as slow as the bar allows.
+  double tokens_in = 0;
+  double tokens_out = 0;
+  double blocks = 0;
+  double blocks_hit = 0;
+
+  double CallsIn(Duration time, double timeline_s) const {
+    return timeline_s > 0 ? calls / timeline_s * ToSeconds(time) : 0;
+  }
+};
+
+double LimitOf(const Bar& bar, Metric metric) {
+  for (const Limit& limit : bar.limits) {
+    if (limit.metric == metric) return limit.value;
+  }
+  return 0;
+}
+
+std::uint32_t OutputOf(const Call& call, const RunPlan& plan) {
+  const std::uint32_t divided = call.tokens_out / std::max(1u, plan.output_divisor);
+  return std::clamp<std::uint32_t>(divided, 1, std::max(1u, plan.target.max_tokens));
+}
+
+// The session as it is expected to be served: a rehearsal that shortens calls shortens their time.
+Session Shortened(Session session, std::uint32_t divisor) {
+  for (Call& call : session.calls) call.service_ms /= std::max(1u, divisor);
+  return session;
+}
+
+// The session with every call as slow as the bar allows, where it limits speed; never faster than
+// recorded.
+Session AtTheBar(Session session, const RunPlan& plan, const Bar& bar) {
+  const double ttft_s = LimitOf(bar, Metric::kTtft);
+  const double rate = LimitOf(bar, Metric::kInteractivity);
+  if (ttft_s <= 0 && rate <= 0) return session;
+  for (Call& call : session.calls) {
+    const double decode_s = rate > 0 ? OutputOf(call, plan) / rate : 0;
+    const double ms = std::min((ttft_s + decode_s) * 1e3, 4e9);
+    call.service_ms = std::max(call.service_ms, static_cast<std::uint32_t>(ms));
+  }
+  return session;
+}
+
+TierLoad LoadOf(const TierPlan& tier, const RunPlan& plan, const Corpus& corpus,
+                const Scenario& scenario) {
+  TierLoad load;
+  const DelayRule rule{plan.think_time, plan.think_time_cap};
+  const std::uint32_t scale = scenario.corpus.synthetic.empty() ? 1 : scenario.corpus.scale;
+  for (const Session& recorded : corpus.sessions) {
+    if (recorded.tier != tier.tier) continue;
+    const Session session = Shortened(recorded, scale * plan.output_divisor);
+    load.calls += static_cast<double>(session.calls.size());
+    load.recorded_s += ToSeconds(SessionGraph(session, rule).length());
+    load.at_bar_s += ToSeconds(SessionGraph(AtTheBar(session, plan, scenario.bar), rule).length());
+    const SessionStats stats = ComputeStats(session);
+    load.blocks += static_cast<double>(stats.block_refs);
+    load.blocks_hit += static_cast<double>(stats.prefix_hit_blocks);
+    for (const Call& call : session.calls) {
+      load.tokens_in += call.tokens_in;
+      load.tokens_out += OutputOf(call, plan);
+    }
+  }
+  return load;
+}
+
+Duration TimeFor(double calls, double expected, Duration measure) {
+  if (expected <= 0) return Duration{0};
+  return FromSeconds(std::min(ToSeconds(measure) * calls / expected, 1e9));
+}
+
+Precision PrecisionOf(const Limit& limit, const DryStep& step, Duration measure) {
+  Precision part;
+  part.limit = limit;
+  part.calls = static_cast<std::uint64_t>(step.requests);
+  const bool errors = limit.metric == Metric::kErrors;
+  part.calls_needed = errors ? 1 : FewestForQuantile(limit.quantile);
+  part.measure_needed = TimeFor(static_cast<double>(part.calls_needed), step.requests, measure);
+  part.measure_needed_at_bar =
+      TimeFor(static_cast<double>(part.calls_needed), step.requests_at_bar, measure);
+  if (step.sessions < 2 || part.calls == 0) return part;
+  const double p = errors ? limit.value : limit.quantile;
+  const double t = StudentTQuantile(0.975, step.sessions - 1.0);
+  part.half_width = std::min(
+      1.0, t * std::sqrt(kDesignEffectAssumed * p * (1 - p) / static_cast<double>(part.calls)));
+  part.measure_for_half = TimeFor(4 * step.requests, step.requests, measure);
+  return part;
+}
+
+std::optional<Money> CostOf(const CostSpec& cost, Duration time) {
+  const double micros =
+      static_cast<double>(cost.per_node_hour.micros) * cost.nodes * (ToSeconds(time) / 3600);
+  if (!(micros < 9e18)) return std::nullopt;
+  // Cents: less is no figure that anybody pays.
+  return Money{.micros = std::llround(micros / 1e4) * 10'000,
+               .currency = cost.per_node_hour.currency};
+}
+
+DryStep StepOf(std::uint32_t sessions, const Scenario& scenario, const RunPlan& plan,
+               const std::vector<TierLoad>& loads) {
+  const Sweep& sweep = scenario.sweep;
+  DryStep step;
+  step.sessions = sessions;
+  std::vector<std::uint32_t> slots(scenario.fleet.size());
+  std::iota(slots.begin(), slots.end(), 0u);
+  step.lanes_per_tier.resize(plan.tiers.size());
+  step.lanes_per_agent.resize(slots.size());
+  for (const LaneSpec& lane : AssignLanes(plan.tiers, sessions, slots)) {
+    ++step.lanes_per_tier[lane.tier];
+    ++step.lanes_per_agent[lane.agent_slot];
+  }
+  for (std::size_t t = 0; t < loads.size(); ++t) {
+    const TierLoad& load = loads[t];
+    if (load.calls <= 0) continue;
+    const double calls = step.lanes_per_tier[t] * load.CallsIn(sweep.measure, load.recorded_s);
+    step.requests += calls;
+    step.requests_at_bar += step.lanes_per_tier[t] * load.CallsIn(sweep.measure, load.at_bar_s);
+    const double tokens_in = calls * load.tokens_in / load.calls;
+    step.tokens_in += tokens_in;
+    step.tokens_cached += load.blocks > 0 ? tokens_in * load.blocks_hit / load.blocks : 0;
+    step.tokens_out += calls * load.tokens_out / load.calls;
+  }
+  step.at_least = limits::kStartAhead + sweep.warm_up + sweep.measure;
+  step.at_most = step.at_least + sweep.prime_limit + sweep.drain_limit;
+  for (const Limit& limit : scenario.bar.limits) {
+    step.parts.push_back(PrecisionOf(limit, step, sweep.measure));
+  }
+  return step;
+}
+
+}  // namespace
+
+DryPlan MakeDryPlan(const Scenario& scenario, const RunPlan& plan, const Corpus& corpus) {
+  std::vector<TierLoad> loads;
+  for (const TierPlan& tier : plan.tiers) {
+    loads.push_back(LoadOf(tier, plan, corpus, scenario));
+  }
+  DryPlan dry;
+  for (const std::uint32_t sessions : scenario.sweep.sessions) {
+    dry.steps.push_back(StepOf(sessions, scenario, plan, loads));
+    dry.at_least += dry.steps.back().at_least;
+    dry.at_most += dry.steps.back().at_most;
+  }
+  if (scenario.cost.has_value()) {
+    dry.cost_at_least = CostOf(*scenario.cost, dry.at_least);
+    dry.cost_at_most = CostOf(*scenario.cost, dry.at_most);
+  }
+  return dry;
+}
+
+}  // namespace plimsoll

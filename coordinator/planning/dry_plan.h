@@ -1,0 +1,69 @@
+// The dry plan: what a run will send, how long it takes, what that costs and how sharp its verdicts
+// can be, computed before a window is spent. Values only; pure.
+//
+// How many calls a step makes depends on how fast the deployment answers, which nobody knows yet.
+// So they stand between two ends:
+//   as recorded    calls take as long as they took when the sessions were recorded, divided by what
+//                  a rehearsal divides their tokens by (corpus.scale, replay.output_divisor)
+//   at the bar     every call is as slow as the bar just allows: its TTFT and its interactivity
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "common/config/quantities.h"
+#include "common/plan/plan.h"
+#include "coordinator/judge/bar.h"
+#include "coordinator/scenario/scenario.h"
+
+namespace plimsoll {
+
+// Assumed of how much wider an interval is than independent calls would make it (the ratio of
+// variances): calls of a session depend on each other, and so do calls of a minute.
+inline constexpr double kDesignEffectAssumed = 2;
+
+// How well one limit of the bar can be judged at so many calls.
+struct Precision {
+  Limit limit;
+  std::uint64_t calls = 0;         // Expected, as recorded.
+  std::uint64_t calls_needed = 0;  // Fewest for any verdict.
+  // Half the 95% interval of the share of calls within the limit, 0…1, if the share is just the
+  // limit's own. Absent: a single lane or no call.
+  std::optional<double> half_width;
+  Duration measure_for_half{};  // Measured time at which it is half as wide: four times the calls.
+  // Measured time at which the calls needed are there, as recorded and at the bar; 0: no call is
+  // expected.
+  Duration measure_needed{};
+  Duration measure_needed_at_bar{};
+};
+
+struct DryStep {
+  std::uint32_t sessions = 0;
+  std::vector<std::uint32_t> lanes_per_tier;
+  std::vector<std::uint32_t> lanes_per_agent;
+  // In the measured time: as recorded, and at the bar (the fewer; equal without latency limits).
+  double requests = 0;
+  double requests_at_bar = 0;
+  // Tokens of the requests as recorded.
+  double tokens_in = 0;
+  double tokens_cached = 0;  // With a cache that forgets nothing of a session.
+  double tokens_out = 0;
+  Duration at_least{};           // Start, warm-up and measured time.
+  Duration at_most{};            // With the whole of priming and of the drain limit.
+  std::vector<Precision> parts;  // By the bar's order.
+};
+
+struct DryPlan {
+  std::vector<DryStep> steps;
+  Duration at_least{};  // Of all steps, each run once.
+  Duration at_most{};
+  std::optional<Money>
+      cost_at_least;  // Absent: the scenario has no cost, or it is beyond counting.
+  std::optional<Money> cost_at_most;
+};
+
+// `plan` is the scenario's, made from `corpus`.
+DryPlan MakeDryPlan(const Scenario& scenario, const RunPlan& plan, const Corpus& corpus);
+
+}  // namespace plimsoll

@@ -1,0 +1,266 @@
+#include "coordinator/report/export_rows.h"
+
+#include <cmath>
+#include <iterator>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "common/base/text.h"
+
+namespace plimsoll {
+namespace {
+
+enum class LineKind : std::uint8_t { kCsvHeader, kCsv, kJson };
+
+LineKind KindOf(RowForm form) {
+  return form == RowForm::kCsv ? LineKind::kCsv : LineKind::kJson;
+}
+
+// One line, field by field: the same calls make the header, a CSV line and a JSON object.
+class Line {
+ public:
+  Line(LineKind kind, std::string* out) : kind_(kind), out_(out) {
+    if (kind_ == LineKind::kJson) *out_ += '{';
+  }
+
+  template <typename Integer>
+  void Count(std::string_view name, Integer value) {
+    if (Begin(name)) fmt::format_to(std::back_inserter(*out_), "{}", value);
+  }
+  // Absent as the record says it.
+  void Nanos(std::string_view name, StepNanos value) {
+    value == kAbsentNanos ? Absent(name) : Count(name, value);
+  }
+  void Tokens(std::string_view name, std::uint32_t value) {
+    value == kAbsentTokens ? Absent(name) : Count(name, value);
+  }
+  void Flag(std::string_view name, bool value) {
+    if (Begin(name)) *out_ += value ? "true" : "false";
+  }
+  void Real(std::string_view name, std::optional<double> value) {
+    if (!value.has_value() || !std::isfinite(*value)) return Absent(name);
+    if (Begin(name)) fmt::format_to(std::back_inserter(*out_), "{}", *value);
+  }
+  // Seconds as whole nanoseconds.
+  void SecondsAsNanos(std::string_view name, std::optional<double> seconds) {
+    if (!seconds.has_value() || !std::isfinite(*seconds) || std::abs(*seconds) > 1e9) {
+      return Absent(name);
+    }
+    Count(name, FromSeconds(*seconds).count());
+  }
+  void Text(std::string_view name, std::string_view value) {
+    if (!Begin(name)) return;
+    if (kind_ == LineKind::kJson) {
+      *out_ += nlohmann::json(ValidUtf8(value)).dump();
+    } else if (value.find_first_of(",\"\r\n") == std::string_view::npos) {
+      *out_ += value;
+    } else {
+      *out_ += '"';
+      for (const char c : value) *out_ += c == '"' ? std::string("\"\"") : std::string(1, c);
+      *out_ += '"';
+    }
+  }
+  void Absent(std::string_view name) {
+    if (Begin(name) && kind_ == LineKind::kJson) *out_ += "null";
+  }
+  void End() { *out_ += kind_ == LineKind::kJson ? "}\n" : "\n"; }
+
+ private:
+  // False: the name is all there is to write.
+  bool Begin(std::string_view name) {
+    if (!first_) *out_ += ',';
+    first_ = false;
+    if (kind_ == LineKind::kCsv) return true;
+    if (kind_ == LineKind::kCsvHeader) {
+      *out_ += name;
+      return false;
+    }
+    fmt::format_to(std::back_inserter(*out_), "\"{}\":", name);
+    return true;
+  }
+
+  const LineKind kind_;
+  std::string* const out_;
+  bool first_ = true;
+};
+
+const char* LeanName(Lean lean) {
+  return lean == Lean::kPass ? "pass" : lean == Lean::kFail ? "fail" : "";
+}
+
+std::string Joined(const std::vector<std::string>& texts) {
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+void PlanFields(const StepPlan& plan, Line& line) {
+  line.Count("step", plan.step);
+  line.Count("sessions", plan.sessions);
+  line.Count("warm_up_ns", plan.warm_up.count());
+  line.Count("measure_ns", plan.measure.count());
+  line.Count("block_ns", plan.block.count());
+  line.Count("drain_limit_ns", plan.drain_limit.count());
+  line.Count("prime_limit_ns", plan.prime_limit.count());
+}
+
+void LaneTimeFields(const StepSummary& s, Line& line) {
+  static constexpr const char* kNames[kLaneStates] = {
+      "lane_in_flight_share",      "lane_planned_delay_share",     "lane_idle_refused_share",
+      "lane_idle_late_share",      "lane_idle_client_error_share", "lane_idle_dead_man_share",
+      "lane_idle_no_session_share"};
+  line.Real("offered_share", s.verdict.offered_share);
+  line.Real("sent_share", s.verdict.sent_share);
+  for (std::size_t i = 0; i < kLaneStates; ++i) line.Real(kNames[i], s.lane_state_share[i]);
+  line.Real("requests_in_flight_mean", s.requests_in_flight_mean);
+}
+
+void SpeedFields(const StepSummary& s, Line& line) {
+  line.Count("ttft_n", s.ttft.n);
+  line.SecondsAsNanos("ttft_p50_ns", s.ttft.p50_s.value);
+  line.Flag("ttft_p50_infinite", s.ttft.p50_s.infinite);
+  line.SecondsAsNanos("ttft_p90_ns", s.ttft.p90_s.value);
+  line.Flag("ttft_p90_infinite", s.ttft.p90_s.infinite);
+  line.SecondsAsNanos("ttft_p90_ok_only_ns", s.ttft.p90_ok_s.value);
+  line.SecondsAsNanos("ttft_p90_from_sent_ns", s.ttft.p90_sent_s.value);
+  line.Count("interactivity_n", s.rate.n);
+  line.Count("answered_in_one_chunk", s.rate.one_chunk);
+  line.Real("interactivity_reached_by_50_percent_tok_s", s.rate.reached_by_50_tok_s);
+  line.Real("interactivity_reached_by_90_percent_tok_s", s.rate.reached_by_90_tok_s);
+  line.Real("interactivity_reached_by_90_percent_ok_only_tok_s", s.rate.reached_by_90_ok_tok_s);
+  line.Real("end_to_end_reached_by_90_percent_tok_s", s.rate.end_to_end_reached_by_90_tok_s);
+}
+
+void ErrorFields(const StepSummary& s, Line& line) {
+  line.Count("attempts", s.errors.attempts);
+  line.Count("unsent_calls", s.errors.unsent);
+  line.Real("error_share", s.errors.error_share);
+  for (std::size_t i = 1; i < kOutcomes; ++i) {
+    line.Count(fmt::format("outcome_{}", Name(static_cast<Outcome>(i))), s.errors.outcomes[i]);
+  }
+  line.Real("ok_calls_per_s", s.calls_ok_per_s);
+  line.Count("tokens_in", s.tokens_in);
+  line.Count("tokens_cached", s.tokens_cached);
+  line.Count("tokens_out", s.tokens_out);
+  line.Count("ok_calls_without_usage", s.usage_missing);
+}
+
+// Of one metric of the bar, always the same columns; empty without a limit on it.
+void PartFields(std::string_view metric, const PartVerdict* part, Line& line) {
+  const auto name = [metric](const char* what) { return fmt::format("bar_{}_{}", metric, what); };
+  const bool there = part != nullptr;
+  there ? line.Text(name("verdict"), Name(part->verdict)) : line.Absent(name("verdict"));
+  there ? line.Count(name("n"), part->n) : line.Absent(name("n"));
+  const auto real = [&](const char* what, std::optional<double> value) {
+    line.Real(name(what), there ? value : std::nullopt);
+  };
+  real("limit", there ? part->limit.value : 0);
+  real("value", there ? part->value : std::nullopt);
+  there ? line.Flag(name("value_infinite"), part->value_infinite)
+        : line.Absent(name("value_infinite"));
+  real("share", there ? part->share_within : 0);
+  real("share_low_95", there ? part->share_low : 0);
+  real("share_high_95", there ? part->share_high : 0);
+}
+
+const PartVerdict* PartOf(const StepVerdict& verdict, Metric metric) {
+  for (const PartVerdict& part : verdict.parts) {
+    if (part.limit.metric == metric) return &part;
+  }
+  return nullptr;
+}
+
+void AppendStepLine(LineKind kind, const StepRow& row, std::string* out) {
+  const StepSummary& s = row.summary;
+  Line line(kind, out);
+  PlanFields(s.plan, line);
+  line.Text("verdict", Name(s.verdict.verdict));
+  line.Text("lean", LeanName(LeanOf(s.verdict)));
+  line.Flag("void", s.verdict.is_void);
+  line.Text("reasons", Joined(s.verdict.reasons));
+  PartFields("ttft", PartOf(s.verdict, Metric::kTtft), line);
+  PartFields("interactivity", PartOf(s.verdict, Metric::kInteractivity), line);
+  PartFields("errors", PartOf(s.verdict, Metric::kErrors), line);
+  LaneTimeFields(s, line);
+  SpeedFields(s, line);
+  ErrorFields(s, line);
+  line.Text("notes", Joined(row.notes));
+  line.End();
+}
+
+void WhichCall(const keys::BatchKey& batch, const CallRecord& r, Line& line) {
+  line.Count("agent_slot", batch.agent_slot);
+  // Beyond what a double holds, so a text where that matters.
+  line.Text("incarnation", fmt::format("{}", batch.incarnation));
+  line.Count("sequence", batch.sequence);
+  line.Count("step", r.step);
+  line.Count("lane", r.lane);
+  line.Count("play", r.play);
+  line.Count("session", r.session);
+  line.Count("stream", r.stream);
+  line.Count("call", r.call);
+  line.Count("attempt", r.attempt);
+  line.Count("tier", r.tier);
+  const bool warm_up = r.block == kWarmUpBlock;
+  const bool cool_down = r.block == kCoolDownBlock;
+  line.Text("released_in", warm_up ? "warm_up" : cool_down ? "cool_down" : "measured");
+  warm_up || cool_down ? line.Absent("block") : line.Count("block", r.block);
+}
+
+void AppendRecordLine(LineKind kind, const keys::BatchKey& batch, const CallRecord& r,
+                      std::string* out) {
+  Line line(kind, out);
+  WhichCall(batch, r, line);
+  line.Nanos("first_released_ns", r.first_released);
+  line.Nanos("released_ns", r.released);
+  line.Nanos("sent_ns", r.sent);
+  line.Nanos("upload_done_ns", r.upload_done);
+  line.Nanos("headers_ns", r.headers);
+  line.Nanos("first_chunk_ns", r.first_chunk);
+  line.Nanos("first_token_ns", r.first_token);
+  line.Nanos("last_token_ns", r.last_token);
+  line.Nanos("end_ns", r.end);
+  line.Tokens("tokens_in", r.tokens_in);
+  line.Tokens("tokens_cached", r.tokens_cached);
+  line.Tokens("tokens_out", r.tokens_out);
+  line.Tokens("tokens_first_chunk", r.tokens_first_chunk);
+  line.Count("tokens_planned", r.tokens_planned);
+  line.Count("chunks", r.chunks);
+  r.http_status == 0 ? line.Absent("http_status") : line.Count("http_status", r.http_status);
+  line.Text("outcome", Name(r.outcome));
+  line.Flag("new_connection", (r.flags & kNewConnection) != 0);
+  line.Flag("cap_reached", (r.flags & kCapReached) != 0);
+  line.Flag("tool_call_present", (r.flags & kToolCallPresent) != 0);
+  line.Flag("last_attempt", (r.flags & kLastAttempt) != 0);
+  line.Count("resends", static_cast<unsigned>(r.resends));
+  line.End();
+}
+
+}  // namespace
+
+std::string StepHeader(RowForm form) {
+  std::string header;
+  if (form == RowForm::kCsv) AppendStepLine(LineKind::kCsvHeader, StepRow{}, &header);
+  return header;
+}
+
+std::string RecordHeader(RowForm form) {
+  std::string header;
+  if (form == RowForm::kCsv) {
+    AppendRecordLine(LineKind::kCsvHeader, keys::BatchKey{}, CallRecord{}, &header);
+  }
+  return header;
+}
+
+void AppendStep(RowForm form, const StepRow& row, std::string* out) {
+  AppendStepLine(KindOf(form), row, out);
+}
+
+void AppendRecord(RowForm form, const keys::BatchKey& batch, const CallRecord& record,
+                  std::string* out) {
+  AppendRecordLine(KindOf(form), batch, record, out);
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,52 @@
+#include "coordinator/run/replay_facts.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/plan/session_graph.h"
+
+namespace plimsoll {
+namespace {
+
+std::vector<Duration> RecordedCycles(const Corpus& corpus, const RunPlan& plan) {
+  const DelayRule rule{plan.think_time, plan.think_time_cap};
+  const ContextFilter filter(plan, corpus);
+  std::vector<Duration> cycles;
+  for (const TierPlan& tier : plan.tiers) {
+    std::vector<Duration> all;
+    for (std::uint32_t s = 0; s < corpus.sessions.size(); ++s) {
+      if (corpus.sessions[s].tier != tier.tier) continue;
+      const std::vector<Call>& calls = corpus.sessions[s].calls;
+      for (std::size_t c = 0; c < calls.size(); ++c) {
+        if (!filter.Plays(s, c)) continue;
+        all.push_back(FromMillis(calls[c].service_ms) + rule.Apply(FromMillis(calls[c].delay_ms)));
+      }
+    }
+    const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
+    if (!all.empty()) std::nth_element(all.begin(), middle, all.end());
+    cycles.push_back(all.empty() ? Duration{1s} : *middle);
+  }
+  return cycles;
+}
+
+}  // namespace
+
+ReplayFacts::ReplayFacts(const RunPlan& plan, const Corpus& corpus)
+    : rules_{.think_time = plan.think_time,
+             .think_time_cap = plan.think_time_cap,
+             .context_limit = plan.context_limit,
+             .history = plan.history,
+             .tiers = {}},
+      left_out_(CountLeftOut(plan, corpus)),
+      recorded_cycles_(RecordedCycles(corpus, plan)) {
+  for (const TierPlan& tier : plan.tiers) tier_names_.push_back(tier.name);
+}
+
+void ReplayFacts::Describe(ReplaySummary* replay) const {
+  std::vector<TierReplay> tiers = std::move(replay->tiers);
+  for (std::size_t t = 0; t < tiers.size(); ++t) tiers[t].context = left_out_[t];
+  *replay = rules_;
+  replay->tiers = std::move(tiers);
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,261 @@
+// The mapping from values to messages, field by field, and the JSON of it.
+#include "coordinator/api/api_messages.h"
+
+#include <cmath>
+#include <limits>
+
+#include <google/protobuf/util/json_util.h>
+
+#include "coordinator/api/api_json.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "plimsoll/v1/api.pb.h"
+#include "tests/coordinator/api/sample_runs.h"
+
+namespace plimsoll {
+namespace {
+
+using testing::ALiveStatus;
+using testing::ARun;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::SampleRun;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// Names of the fields of `message` and of what is in it that are not set: every one of them is a
+// field that the mapping forgot, since the sample leaves none at its default.
+std::vector<std::string> Unset(const google::protobuf::Message& message, const std::string& path) {
+  std::vector<std::string> unset;
+  const auto* reflection = message.GetReflection();
+  for (int i = 0; i < message.GetDescriptor()->field_count(); ++i) {
+    const auto* field = message.GetDescriptor()->field(i);
+    const std::string name = path + field->name();
+    const bool is_message = field->message_type() != nullptr;
+    if (field->is_repeated()) {
+      if (reflection->FieldSize(message, field) == 0) unset.push_back(name);
+      if (is_message && reflection->FieldSize(message, field) > 0) {
+        const auto more = Unset(reflection->GetRepeatedMessage(message, field, 0), name + ".");
+        unset.insert(unset.end(), more.begin(), more.end());
+      }
+    } else if (!reflection->HasField(message, field)) {
+      unset.push_back(name);
+    } else if (is_message && field->message_type()->name() != "Timestamp") {
+      const auto more = Unset(reflection->GetMessage(message, field), name + ".");
+      unset.insert(unset.end(), more.begin(), more.end());
+    }
+  }
+  return unset;
+}
+
+ReportedStep FullStep() {
+  ReportedStep step;
+  StepSummary& s = step.summary;
+  s.plan = {3, 15, 120s, 300s, 60s, 110s, 50s};
+  PartVerdict part;
+  part.limit = {Metric::kInteractivity, 0.9, 10};
+  part.verdict = Verdict::kTooClose;
+  part.lean = Lean::kFail;
+  part.reason = "the interval crosses the limit";
+  part.n = 812;
+  part.value = 9.75;
+  part.value_infinite = true;
+  part.value_ok_only = 10.25;
+  part.share_within = 0.885;
+  part.share_low = 0.85;
+  part.share_high = 0.91;
+  part.margin = -0.025;
+  s.verdict = {.verdict = Verdict::kTooClose,
+               .is_void = true,
+               .reasons = {"a", "b"},
+               .parts = {part},
+               .offered_share = 0.99,
+               .sent_share = 0.98};
+  s.requests_in_flight_mean = 12.5;
+  s.ttft = {100, {1.5, true}, {2, true}, {2.5, true}, {2.25, true}};
+  s.rate = {90, 4, 30.0, 11.0, 12.0, 8.0};
+  s.errors = {200, 190, 9, 1, 3, 0.059, {}};
+  s.errors.outcomes[1] = 190;
+  s.errors.outcomes[12] = 1;
+  s.lane_state_share = {0.5, 0.3, 0.1, 0.04, 0.03, 0.02, 0.01};
+  s.calls_ok_per_s = 3.5;
+  s.tokens_in = 1;
+  s.tokens_cached = 2;
+  s.tokens_out = 3;
+  s.usage_missing = 4;
+  s.agents = {{1, "b:77", 8, 100, -5, 6, 7, 8, 4, 0.5, 9, true}};
+  s.identities = {{"attempts = outcomes", 200, 200, 1}};
+  step.notes = {"repeated because agent a was lost"};
+  return step;
+}
+
+RunView FullView() {
+  RunView view{.info = ARun("r1", 1'800'000'000, RunState::kFinished)};
+  view.live = true;
+  view.status = ALiveStatus();
+  view.status->agents[0].slot = 1;  // Not its default.
+  view.status->numbers.ttft_p90_infinite = view.status->numbers.ttft_at_bar_infinite = true;
+  view.model = SampleRun();
+  view.model.steps = {FullStep()};
+  view.model.verdict = {.verdict = Verdict::kFail, .exit_code = 1, .reason = "15 do not hold"};
+  view.log = {{.at = view.info.started, .text = "run r1"}};
+  return view;
+}
+
+TEST(ApiMessages, ARunForgetsNoField) {
+  v1::Run run;
+  ToApi(FullView(), &run);
+  EXPECT_THAT(Unset(run, ""), ::testing::IsEmpty());
+}
+
+TEST(ApiMessages, AStepKeepsItsNumbersAndUnits) {
+  v1::Step step;
+  ToApi(FullStep(), &step);
+  EXPECT_EQ(step.step(), 3u);
+  EXPECT_EQ(step.sessions(), 15u);
+  EXPECT_EQ(step.warm_up_s(), 120);
+  EXPECT_EQ(step.measure_s(), 300);
+  EXPECT_EQ(step.block_s(), 60);
+  EXPECT_EQ(step.verdict(), v1::VERDICT_TOO_CLOSE);
+  EXPECT_EQ(step.lean(), v1::LEAN_FAIL);
+  const v1::Part& part = step.parts(0);
+  EXPECT_EQ(part.limit().metric(), v1::METRIC_INTERACTIVITY);
+  EXPECT_EQ(part.limit().quantile_share(), 0.9);
+  EXPECT_EQ(part.value().value(), 9.75);
+  EXPECT_EQ(part.share().value(), 0.885);
+  EXPECT_EQ(part.share().low_95(), 0.85);
+  EXPECT_EQ(part.share().high_95(), 0.91);
+  EXPECT_EQ(part.margin_of_limit(), -0.025);
+  EXPECT_EQ(step.lane_time().in_flight_share(), 0.5);
+  EXPECT_EQ(step.lane_time().planned_delay_share(), 0.3);
+  EXPECT_EQ(step.lane_time().idle_refused_share(), 0.1);
+  EXPECT_EQ(step.lane_time().idle_late_share(), 0.04);
+  EXPECT_EQ(step.lane_time().idle_client_error_share(), 0.03);
+  EXPECT_EQ(step.lane_time().idle_dead_man_share(), 0.02);
+  EXPECT_EQ(step.lane_time().idle_no_session_share(), 0.01);
+  EXPECT_EQ(step.ttft().p50_s().value(), 1.5);
+  EXPECT_EQ(step.ttft().p90_ok_only_s().value(), 2.5);
+  EXPECT_EQ(step.ttft().p90_from_sent_s().value(), 2.25);
+  EXPECT_EQ(step.interactivity().reached_by_90_percent_tok_s(), 11);
+  EXPECT_EQ(step.interactivity().reached_by_90_percent_ok_only_tok_s(), 12);
+  EXPECT_EQ(step.interactivity().end_to_end_reached_by_90_percent_tok_s(), 8);
+  ASSERT_EQ(step.errors().outcomes_size(), 2);
+  EXPECT_EQ(step.errors().outcomes(0).outcome(), "ok");
+  EXPECT_EQ(step.errors().outcomes(0).count(), 190u);
+  EXPECT_EQ(step.errors().outcomes(1).outcome(), "client_error");
+  EXPECT_DOUBLE_EQ(step.agents(0).lateness_p99_s(), 6e-9);
+  EXPECT_TRUE(step.identities(0).holds());
+}
+
+TEST(ApiMessages, AbsentIsAbsentAndInfiniteIsSaid) {
+  ReportedStep reported;
+  reported.summary.ttft.p90_s = {std::nullopt, true};
+  PartVerdict part;
+  part.limit = {Metric::kErrors, 0, 0.02};
+  reported.summary.verdict.parts = {part};
+  v1::Step step;
+  ToApi(reported, &step);
+  EXPECT_FALSE(step.ttft().p90_s().has_value());
+  EXPECT_TRUE(step.ttft().p90_s().infinite());
+  EXPECT_FALSE(step.ttft().p50_s().has_value());
+  EXPECT_FALSE(step.ttft().p50_s().infinite());
+  EXPECT_FALSE(step.errors().has_error_share());
+  EXPECT_FALSE(step.interactivity().has_reached_by_90_percent_tok_s());
+  EXPECT_FALSE(step.parts(0).limit().has_quantile_share());
+  EXPECT_FALSE(step.parts(0).has_margin_of_limit());
+
+  const auto json = ToJson(step);
+  ASSERT_TRUE(json.ok()) << json.status();
+  EXPECT_THAT(*json, HasSubstr(R"("p90_s":{"infinite":true})"));
+  EXPECT_THAT(*json, HasSubstr(R"("p50_s":{"infinite":false})"));
+  EXPECT_THAT(*json, Not(HasSubstr("\"error_share\"")));
+  EXPECT_THAT(*json, HasSubstr(R"("requests_in_flight_mean":0)"));  // Zero is said.
+}
+
+TEST(ApiMessages, NumbersThatAreNoneNeverReachAReader) {
+  ReportedStep reported = FullStep();
+  reported.summary.requests_in_flight_mean = kInfinity;
+  reported.summary.errors.error_share = std::nan("");
+  reported.summary.ttft.p50_s.value = kInfinity;
+  v1::Step step;
+  ToApi(reported, &step);
+  EXPECT_EQ(step.requests_in_flight_mean(), 0);
+  EXPECT_FALSE(step.errors().has_error_share());
+  EXPECT_FALSE(step.ttft().p50_s().has_value());
+}
+
+TEST(ApiMessages, TextsThatAreNotUtf8AreMended) {
+  RunView view = FullView();
+  view.info.name =
+      "r\xe9"
+      "cipe";
+  view.info.scenario_text = "\xff\xfe: 1";
+  view.model.steps[0].notes = {"\xed\xa0\x80"};  // A surrogate.
+  view.log[0].text = "\xc0\x80";                 // An overlong zero.
+  v1::Run run;
+  ToApi(view, &run);
+  EXPECT_EQ(run.summary().name(),
+            "r\xEF\xBF\xBD"
+            "cipe");
+  EXPECT_TRUE(ToJson(run).ok());
+  std::string bytes;
+  EXPECT_TRUE(run.SerializeToString(&bytes));
+  v1::Run read;
+  EXPECT_TRUE(read.ParseFromString(bytes));
+}
+
+TEST(ApiMessages, JsonReadsBackAsTheSameMessage) {
+  v1::Run run;
+  ToApi(FullView(), &run);
+  const auto json = ToJson(run);
+  ASSERT_TRUE(json.ok());
+  v1::Run read;
+  ASSERT_TRUE(google::protobuf::util::JsonStringToMessage(*json, &read).ok()) << *json;
+  EXPECT_EQ(read.SerializeAsString(), run.SerializeAsString());
+  EXPECT_THAT(*json, HasSubstr(R"("started_at":"2027-01-15T08:00:00.250Z")"));
+  EXPECT_THAT(*json, HasSubstr(R"("seed":"18446744073709551615")"));
+  EXPECT_THAT(*json, HasSubstr(R"("verdict":"VERDICT_FAIL")"));
+}
+
+TEST(ApiMessages, ARunThatGoesOnHasNoEndAndNoVerdictYet) {
+  RunView view{.info = ARun("r1", 1'800'000'000)};
+  Conclude(view.model);
+  v1::Run run;
+  ToApi(view, &run);
+  EXPECT_FALSE(run.summary().has_ended_at());
+  EXPECT_FALSE(run.summary().has_exit_code());
+  EXPECT_FALSE(run.summary().has_capacity());
+  EXPECT_FALSE(run.has_verdict());
+  EXPECT_FALSE(run.has_live());
+}
+
+TEST(ApiMessages, AgentsAreThoseOfTheRunHereOrAWordWhereToAsk) {
+  v1::ListAgentsResponse agents;
+  ToApi(std::optional<LiveRun>(), &agents);
+  EXPECT_FALSE(agents.has_run_id());
+  ToApi(LiveRun{.run_id = "r1", .status = ALiveStatus()}, &agents);
+  EXPECT_EQ(agents.run_id(), "r1");
+  ASSERT_EQ(agents.agents_size(), 2);
+  EXPECT_EQ(agents.agents(0).memory_bytes(), std::uint64_t{16} << 30);
+  EXPECT_EQ(agents.agents(1).silent_for_s(), 20);
+  ToApi(LiveRun{.run_id = "r1", .coordinator_http = "127.0.0.1:9"}, &agents);
+  EXPECT_FALSE(agents.has_run_id());
+  EXPECT_EQ(agents.coordinator_http(), "127.0.0.1:9");
+}
+
+TEST(ApiMessages, LiveIsTheRunThatACoordinatorIsAt) {
+  v1::ListRunsResponse runs;
+  ToApi({ARun("a", 3), ARun("b", 2), ARun("c", 1, RunState::kFailed)}, "b", &runs);
+  ASSERT_EQ(runs.runs_size(), 3);
+  EXPECT_FALSE(runs.runs(0).live());
+  EXPECT_TRUE(runs.runs(1).live());
+  EXPECT_EQ(runs.runs(2).state(), v1::RUN_STATE_FAILED);
+}
+
+TEST(ApiJson, AnErrorIsACodeAndASentence) {
+  EXPECT_EQ(ErrorJson(absl::NotFoundError("no \"x\"")),
+            "{\"code\":\"NOT_FOUND\",\"message\":\"no \\\"x\\\"\"}\n");
+}
+
+}  // namespace
+}  // namespace plimsoll

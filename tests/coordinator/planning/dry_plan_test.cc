@@ -1,0 +1,153 @@
+// The dry plan's arithmetic, on a corpus small enough to count by hand.
+#include "coordinator/planning/dry_plan.h"
+
+#include <cmath>
+
+#include "coordinator/planning/planner.h"
+#include "gtest/gtest.h"
+
+namespace plimsoll {
+namespace {
+
+// One heavy session of four calls of 2 s each, 640 tokens in and 100 out, each but the first
+// keeping all ten blocks of the call before; one light session of one call of 1 s.
+Corpus HandCorpus() {
+  Corpus corpus;
+  corpus.models = {"m"};
+  Session heavy;
+  heavy.tier = Tier::kHeavy;
+  heavy.streams = {{}};
+  for (std::int32_t c = 0; c < 4; ++c) {
+    heavy.calls.push_back({.ref = c - 1,
+                           .kept_blocks = c == 0 ? 0u : 10u,
+                           .tokens_in = 640,
+                           .tokens_out = 100,
+                           .service_ms = 2000});
+  }
+  Session light;
+  light.tier = Tier::kLight;
+  light.streams = {{}};
+  light.calls.push_back({.tokens_in = 64, .tokens_out = 0, .service_ms = 1000});
+  corpus.sessions = {heavy, light};
+  return corpus;
+}
+
+Scenario HandScenario() {
+  Scenario s;
+  s.name = "hand";
+  s.mix = {{.name = "heavy", .tier = Tier::kHeavy, .share = 1},
+           {.name = "light", .tier = Tier::kLight, .share = 1}};
+  s.sweep.sessions = {2, 6};
+  s.sweep.warm_up = 10s;
+  s.sweep.measure = 100s;
+  s.sweep.block = 10s;
+  s.sweep.drain_limit = 30s;
+  s.sweep.prime_limit = 20s;
+  s.bar.limits = {{.metric = Metric::kTtft, .quantile = 0.9, .value = 3},
+                  {.metric = Metric::kInteractivity, .quantile = 0.9, .value = 20},
+                  {.metric = Metric::kErrors, .value = 0.02}};
+  s.fleet.local = 2;
+  return s;
+}
+
+DryPlan PlanOf(const Scenario& scenario) {
+  const Corpus corpus = HandCorpus();
+  const auto plan = MakeRunPlan(scenario, corpus, {});
+  EXPECT_TRUE(plan.ok());
+  return MakeDryPlan(scenario, *plan, corpus);
+}
+
+TEST(DryPlan, CountsWhatAStepSends) {
+  const DryPlan dry = PlanOf(HandScenario());
+  ASSERT_EQ(dry.steps.size(), 2u);
+  const DryStep& step = dry.steps[1];
+  EXPECT_EQ(step.lanes_per_tier, (std::vector<std::uint32_t>{3, 3}));
+  EXPECT_EQ(step.lanes_per_agent, (std::vector<std::uint32_t>{3, 3}));
+  // Three heavy lanes make a call each 2 s, three light ones one each second.
+  EXPECT_NEAR(step.requests, 3 * 50 + 3 * 100, 1e-6);
+  EXPECT_NEAR(step.tokens_in, 150 * 640.0 + 300 * 64.0, 1e-3);
+  EXPECT_NEAR(step.tokens_out, 150 * 100.0 + 300 * 1.0, 1e-3) << "no output asked for is one token";
+  // 30 of the session's 40 full blocks are hits.
+  EXPECT_NEAR(step.tokens_cached, 150 * 640 * 0.75, 1e-3);
+  // At the bar a heavy call takes 3 s and 100 tokens at 20 tok/s, a light one 3 s and a token.
+  EXPECT_NEAR(step.requests_at_bar, 3 * 100 / 8.0 + 3 * 100 / 3.05, 0.1);
+}
+
+TEST(DryPlan, ARehearsalThatShortensCallsShortensTheirTime) {
+  Scenario scenario = HandScenario();
+  scenario.replay.output_divisor = 4;
+  EXPECT_NEAR(PlanOf(scenario).steps[1].requests, 4 * (3 * 50 + 3 * 100), 1e-6);
+  scenario.corpus = {.file = "a.corpus", .scale = 5};
+  EXPECT_NEAR(PlanOf(scenario).steps[1].requests, 4 * (3 * 50 + 3 * 100), 1e-6)
+      << "a file is as it is";
+  scenario.corpus = {.synthetic = "agentx", .scale = 5};
+  EXPECT_NEAR(PlanOf(scenario).steps[1].requests, 20 * (3 * 50 + 3 * 100), 1e-6);
+}
+
+TEST(DryPlan, ABarNeverMakesMoreCallsThanTheRecording) {
+  Scenario scenario = HandScenario();
+  scenario.bar.limits[0].value = 0.01;
+  scenario.bar.limits[1].value = 1e6;
+  const DryPlan dry = PlanOf(scenario);
+  EXPECT_NEAR(dry.steps[1].requests_at_bar, dry.steps[1].requests, 1e-6);
+}
+
+TEST(DryPlan, TimeIsThatOfAllSteps) {
+  const DryPlan dry = PlanOf(HandScenario());
+  EXPECT_EQ(dry.steps[0].at_least, Duration(112s));
+  EXPECT_EQ(dry.steps[0].at_most, Duration(162s));
+  EXPECT_EQ(dry.at_least, Duration(224s));
+  EXPECT_EQ(dry.at_most, Duration(324s));
+}
+
+TEST(DryPlan, CostIsNodesTimesPriceTimesTime) {
+  Scenario scenario = HandScenario();
+  EXPECT_FALSE(PlanOf(scenario).cost_at_least.has_value());
+  scenario.cost = CostSpec{.nodes = 4, .per_node_hour = {14'400'000, "USD"}};
+  const DryPlan dry = PlanOf(scenario);
+  // 57.60 USD an hour, 224 s and 324 s.
+  EXPECT_EQ(PrintMoney(*dry.cost_at_least), "3.58 USD");
+  EXPECT_EQ(PrintMoney(*dry.cost_at_most), "5.18 USD");
+  scenario.cost->per_node_hour.micros = std::numeric_limits<std::int64_t>::max();
+  EXPECT_FALSE(PlanOf(scenario).cost_at_most.has_value());
+}
+
+TEST(DryPlan, PrecisionFollowsTheCalls) {
+  const DryPlan dry = PlanOf(HandScenario());
+  const Precision& ttft = dry.steps[1].parts.at(0);
+  EXPECT_EQ(ttft.calls, 450u);
+  EXPECT_EQ(ttft.calls_needed, 36u);
+  // t(5) at 97.5% is 2.5706.
+  ASSERT_TRUE(ttft.half_width.has_value());
+  EXPECT_NEAR(*ttft.half_width, 2.5706 * std::sqrt(2 * 0.09 / 450), 1e-4);
+  EXPECT_EQ(ttft.measure_for_half, Duration(400s));
+  EXPECT_NEAR(ToSeconds(ttft.measure_needed), 8, 1e-6);
+  const Precision& errors = dry.steps[1].parts.at(2);
+  EXPECT_NEAR(*errors.half_width, 2.5706 * std::sqrt(2 * 0.02 * 0.98 / 450), 1e-4);
+}
+
+TEST(DryPlan, AStepThatCannotCarryItsPercentileShowsIt) {
+  Scenario scenario = HandScenario();
+  scenario.sweep.measure = 10s;
+  scenario.sweep.sessions = {1};
+  const Precision& ttft = PlanOf(scenario).steps[0].parts.at(0);
+  EXPECT_LT(ttft.calls, ttft.calls_needed);
+  EXPECT_GT(ttft.measure_needed, scenario.sweep.measure);
+  EXPECT_FALSE(ttft.half_width.has_value()) << "one lane has no spread to learn from";
+}
+
+TEST(DryPlan, SessionsWithoutTimeOrCallsAreNoDivisionByZero) {
+  const Scenario scenario = HandScenario();
+  Corpus corpus = HandCorpus();
+  for (Session& session : corpus.sessions) {
+    for (Call& call : session.calls) call.service_ms = 0;
+  }
+  const auto plan = MakeRunPlan(scenario, corpus, {});
+  ASSERT_TRUE(plan.ok());
+  const DryPlan dry = MakeDryPlan(scenario, *plan, corpus);
+  EXPECT_TRUE(std::isfinite(dry.steps[0].requests));
+  EXPECT_EQ(dry.steps[0].parts[0].measure_needed, Duration{0});
+}
+
+}  // namespace
+}  // namespace plimsoll

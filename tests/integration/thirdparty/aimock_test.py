@@ -1,0 +1,132 @@
+"""@copilotkit/aimock, a mock server with chaos switches, from npm: outcomes as section 2 names them."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import unittest
+import urllib.request
+
+import outsider
+
+PACKAGE = "@copilotkit/aimock@1.43.0"
+INSTALL_LIMIT_S = 60
+
+# Whatever is asked is answered with this, four characters a chunk.
+FIXTURES = {"fixtures": [{"match": {"model": "m"}, "response": {"content": "low in the water " * 4}}]}
+
+
+def install():
+    """The program's path; None, with a message, where there is no npm or no registry."""
+    folder = pathlib.Path(os.environ.get("PLIMSOLL_THIRDPARTY_DIR", "build/dev/thirdparty")).resolve()
+    binary = folder / "node_modules" / ".bin" / "llmock"
+    installed = folder / "node_modules" / "@copilotkit" / "aimock" / "package.json"
+    if installed.exists() and json.loads(installed.read_text())["version"] == PACKAGE.split("@")[-1]:
+        return binary, ""
+    if not shutil.which("npm") or not shutil.which("node"):
+        return None, "npm or node is not installed"
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        done = subprocess.run(
+            ["npm", "install", "--no-audit", "--no-fund", "--no-save", "--ignore-scripts",
+             "--prefix", folder, PACKAGE],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            timeout=INSTALL_LIMIT_S)
+    except subprocess.TimeoutExpired:
+        return None, f"npm did not install {PACKAGE} within {INSTALL_LIMIT_S} s"
+    if done.returncode != 0:
+        return None, f"npm cannot install {PACKAGE}: {done.stdout.strip()[-200:]}"
+    return binary, ""
+
+
+class Aimock(outsider.OutsiderCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.binary, why = install()
+        if cls.binary is None:
+            raise unittest.SkipTest(why)
+
+    def aimock(self, *flags):
+        fixtures = self.write("fixtures.json", json.dumps(FIXTURES))
+
+        def argv(port):
+            return (self.binary, "--port", port, "--fixtures", fixtures, "--chunk-size", 4,
+                    "--latency", 5, *flags)
+
+        return self.outsider(argv, privileged=True)
+
+    def from_aimock(self, server, count, parallel=1):
+        return self.calls(server.url, count, parallel=parallel, model="m")
+
+    def test_a_stream(self):
+        calls = self.from_aimock(self.aimock(), 12, parallel=4)
+        self.assert_all(calls, outcome="ok", status=200, resends=0)
+        for call in calls:
+            self.assertEqual(call["chunks"], 17)
+            self.assertGreater(call["tokens_out"], 0)
+            # Sixteen gaps of 5 ms.
+            self.assertGreater(call["last_token_ns"] - call["first_token_ns"], 60_000_000)
+
+    def test_too_many_requests(self):
+        calls = self.from_aimock(self.aimock("--chaos-ratelimit", 1), 5)
+        self.assert_all(
+            calls, outcome="refused", status=429, retry_after_ns=1_000_000_000, first_token_ns=None)
+
+    def test_server_errors(self):
+        calls = self.from_aimock(self.aimock("--chaos-drop", 1), 5)
+        self.assert_all(calls, outcome="http_error", status=500, first_token_ns=None)
+
+    def test_disconnects(self):
+        calls = self.from_aimock(self.aimock("--chaos-disconnect", 1), 5)
+        self.assert_all(calls, outcome="connect_error", status=0, first_token_ns=None)
+
+    def test_malformed_answers(self):
+        calls = self.from_aimock(self.aimock("--chaos-malformed", 1), 5)
+        self.assert_all(calls, outcome="stream_error", status=200, first_token_ns=None)
+
+    def test_everything_at_once_leaves_nothing_unclassified(self):
+        server = self.aimock("--chaos-ratelimit", 0.2, "--chaos-drop", 0.2, "--chaos-disconnect",
+                             0.2, "--chaos-malformed", 0.2)
+        seen = {}
+        for call in self.from_aimock(server, 120, parallel=8):
+            seen.setdefault(call["outcome"], set()).add(call["status"])
+        self.assertEqual(seen, {
+            "ok": {200}, "refused": {429}, "http_error": {500}, "connect_error": {0},
+            "stream_error": {200}})
+
+    def test_a_run_fails_once_the_chaos_begins(self):
+        def scenario():
+            self.server = self.aimock()
+            text = self.scenario(self.server.url, measure="8s", errors="2%").read_text()
+            return self.write("scenario.yaml", text.replace("plimsoll-rehearsal", "m"))
+
+        run = self.start_run(scenario())
+        run.wait_line(r"fleet: 2 agents are here")
+        self.wait_calls(20)
+        self.chaos({"rateLimitRate": 0.3, "disconnectRate": 0.3, "malformedRate": 0.3})
+        code = run.wait_exit()
+        if "generator-limited" in run.text():
+            self.skipTest("this machine was too busy to load anything")
+        self.assertEqual(code, 1, run.text())
+        report = self.report()
+        step = report["steps"][0]
+        self.assert_identities(report)
+        self.assertEqual(self.part(step, "errors")["verdict"], "fail")
+        for outcome in ("refused", "connect_error", "stream_error"):
+            self.assertGreater(step["outcomes"].get(outcome, 0), 0, step["outcomes"])
+
+    def chaos(self, rates):
+        request = urllib.request.Request(
+            self.server.url.removesuffix("/v1") + "/__aimock/chaos", method="POST",
+            data=json.dumps(rates).encode(), headers={"Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            self.assertEqual(answer.status, 200)
+
+    def wait_calls(self, count):
+        def made():
+            with urllib.request.urlopen(
+                    self.server.url.removesuffix("/v1") + "/__aimock/journal", timeout=10) as page:
+                return len(json.loads(page.read())) >= count
+
+        outsider.wait_until(made, f"{count} calls")

@@ -1,0 +1,158 @@
+"""nginx between the client and the gateway: every outcome as the design's section 2 names it."""
+
+import os
+import unittest
+
+import outsider
+
+NGINX = outsider.program("nginx")
+
+CONFIG = """\
+daemon off;
+master_process off;
+pid nginx.pid;
+error_log stderr warn;
+events {{ worker_connections 512; }}
+http {{
+  log_format encodings "asked=$http_accept_encoding sent=$sent_http_content_encoding";
+  access_log access.log encodings;
+  client_body_temp_path body;
+  proxy_temp_path proxy;
+  fastcgi_temp_path fastcgi;
+  uwsgi_temp_path uwsgi;
+  scgi_temp_path scgi;
+  client_max_body_size 0;
+  limit_conn_status 429;
+  limit_req_status 429;
+  limit_conn_zone $server_name zone=connections:1m;
+  limit_req_zone $server_name zone=requests:1m rate=1r/s;
+  map $status $come_again {{ 429 2; default ""; }}
+  upstream gateway {{ server {upstream}; keepalive 64; }}
+  server {{
+    listen 127.0.0.1:{port};
+    server_name everybody;
+    add_header Retry-After $come_again always;
+    {server}
+    location / {{
+      proxy_pass http://gateway;
+      proxy_http_version 1.1;
+      proxy_set_header Connection "";
+      {location}
+    }}
+  }}
+}}
+"""
+
+
+@unittest.skipUnless(NGINX, "nginx is not installed (Debian: nginx-light)")
+class NginxCase(outsider.OutsiderCase):
+    def nginx(self, gateway_url, server="", location=""):
+        upstream = gateway_url.removeprefix("http://").removesuffix("/v1")
+
+        def argv(port):
+            config = self.write("nginx.conf", CONFIG.format(
+                upstream=upstream, port=port, server=server, location=location))
+            os.chmod(config, 0o644)
+            return NGINX, "-p", self.folder, "-e", "stderr", "-c", config
+
+        return self.outsider(argv)
+
+
+class NginxBetween(NginxCase):
+    def test_buffering_off_and_on(self):
+        gateway = self.gateway()
+        for buffering in ("off", "on"):
+            with self.subTest(buffering=buffering):
+                nginx = self.nginx(gateway.url, location=f"proxy_buffering {buffering};")
+                calls = self.calls(nginx.url, 20, parallel=4, tokens=40)
+                self.assert_all(calls, outcome="ok", status=200, resends=0, tokens_out=40)
+                if buffering == "off":
+                    # 39 tokens at 400 a second, less under load: they came as they were made.
+                    spread = max(c["last_token_ns"] - c["first_token_ns"] for c in calls)
+                    self.assertGreater(spread, 50_000_000)
+
+    def test_connections_that_close_after_three_requests(self):
+        nginx = self.nginx(self.gateway().url, server="keepalive_requests 3;")
+        calls = self.calls(nginx.url, 30)
+        self.assert_all(calls, outcome="ok")
+        fresh = sum(call["new_connection"] for call in calls)
+        resent = sum(call["resends"] for call in calls)
+        self.assertGreaterEqual(fresh, 10)
+        self.assertLessEqual(fresh, 10 + resent)
+
+    def test_connections_that_close_when_idle(self):
+        # Closed by the server between any two calls, at times while the next is on its way: sent
+        # again and counted, never a failure.
+        nginx = self.nginx(self.gateway().url, server="keepalive_timeout 1ms;")
+        calls = self.calls(nginx.url, 60, parallel=3)
+        self.assert_all(calls, outcome="ok")
+        self.assertLessEqual(max(call["resends"] for call in calls), 1)
+
+    def test_limit_of_connections(self):
+        nginx = self.nginx(self.gateway().url, location="limit_conn connections 2;")
+        calls = self.calls(nginx.url, 16, parallel=8, tokens=100)
+        refused = [call for call in calls if call["outcome"] != "ok"]
+        self.assertGreaterEqual(len(calls) - len(refused), 2)
+        self.assertGreaterEqual(len(refused), 6)
+        self.assert_all(refused, outcome="refused", status=429, retry_after_ns=2_000_000_000)
+
+    def test_limit_of_requests(self):
+        nginx = self.nginx(self.gateway().url, location="limit_req zone=requests;")
+        calls = self.calls(nginx.url, 10)
+        self.assertEqual(calls[0]["outcome"], "ok")
+        refused = [call for call in calls if call["outcome"] != "ok"]
+        self.assertGreater(len(refused), 0)
+        self.assert_all(refused, outcome="refused", status=429, retry_after_ns=2_000_000_000)
+
+    def test_bodies_over_a_megabyte(self):
+        nginx = self.nginx(self.gateway().url, server="client_max_body_size 1m;")
+        # 1.5 MB, refused while it is still on its way.
+        calls = self.calls(nginx.url, 8, parallel=4, prompt=300_000)
+        self.assert_all(calls, outcome="http_error", status=413)
+        self.assert_all(self.calls(nginx.url, 1, prompt=150_000), outcome="ok", status=200)
+
+    def test_gzip(self):
+        nginx = self.nginx(
+            self.gateway().url, location="proxy_buffering off;",
+            server="gzip on; gzip_types text/event-stream application/json; gzip_min_length 1;"
+                   "gzip_proxied any;")
+        calls = self.calls(nginx.url, 10, tokens=40)
+        self.assert_all(calls, outcome="ok", status=200, tokens_out=40)
+        for line in (self.folder / "access.log").read_text().splitlines():
+            self.assertIn("sent=gzip" if "gzip" in line.split(" sent=")[0] else "sent=-", line)
+
+    def test_an_engine_that_is_gone(self):
+        gateway = self.gateway()
+        nginx = self.nginx(gateway.url)
+        gateway.end()
+        self.assert_all(self.calls(nginx.url, 3), outcome="http_error", status=502)
+
+    def test_a_stream_that_the_proxy_gives_up(self):
+        gateway = self.gateway("faults: [{kind: stall, after_tokens: 2}]")
+        nginx = self.nginx(
+            gateway.url, location="proxy_read_timeout 1s; proxy_buffering off;")
+        self.assert_all(self.calls(nginx.url, 3, parallel=3), outcome="truncated", status=200)
+
+
+class RunsThroughNginx(NginxCase):
+    def test_a_run_holds_over_connections_that_close_early(self):
+        run = self.run_to_end(lambda: self.scenario(self.nginx(
+            self.gateway().url, server="keepalive_requests 3;", location="proxy_buffering off;").url))
+        self.assertEqual(run.code, 0, run.text())
+        report = self.report()
+        self.assert_identities(report)
+        step = report["steps"][0]
+        self.assertEqual(step["failed"], 0, step["outcomes"])
+        self.assertEqual(step["outcomes"]["ok"], step["attempts"])
+
+    def test_a_run_fails_on_the_refusals_of_a_limit(self):
+        run = self.run_to_end(lambda: self.scenario(self.nginx(
+            self.gateway().url, location="limit_req zone=requests burst=3 nodelay;").url))
+        self.assertEqual(run.code, 1, run.text())
+        report = self.report()
+        self.assert_identities(report)
+        step = report["steps"][0]
+        self.assertEqual(self.part(step, "errors")["verdict"], "fail")
+        self.assertGreater(step["outcomes"]["refused"], 0)
+        self.assertLess(step["sent_share"], 0.95)
+        self.assertEqual(self.part(step, "TTFT")["verdict"], "no data")

@@ -32,7 +32,7 @@ struct CallRequest {
   // Ask the server for exactly that length, by the switches that preflight found honoured.
   bool min_tokens = false;  // min_tokens = max_tokens.
   bool ignore_eos = false;
-  std::uint64_t play_id = 0;         // Key of the play: affinity header, session noise of the model.
+  std::uint64_t play_id = 0;  // Key of the play: affinity header, session noise of the model.
   std::uint64_t parent_play_id = 0;  // Of the parent stream for subagent streams; 0: none.
   std::uint64_t call_key = 0;        // Key of this attempt: unique in the run.
   MonoTime released{};               // The deadline runs from here.

@@ -43,8 +43,9 @@ bool ToolCallCheck::valid() const {
 }
 
 bool ToolCallCheck::broken() const {
-  return too_many_ || std::any_of(calls_.begin(), calls_.end(),
-                                  [](const Call& call) { return !call.free_text && call.arguments.broken(); });
+  return too_many_ || std::any_of(calls_.begin(), calls_.end(), [](const Call& call) {
+           return !call.free_text && call.arguments.broken();
+         });
 }
 
 }  // namespace plimsoll

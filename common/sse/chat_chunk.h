@@ -39,7 +39,7 @@ struct ToolCallPiece {
   std::uint32_t index = kNoIndex;  // Of the call in its choice.
   bool has_id = false;             // Some servers number nothing, and begin each call with an id.
   std::string_view name;
-  bool free_text = false;          // A custom tool's: its input is no JSON, and is not kept.
+  bool free_text = false;      // A custom tool's: its input is no JSON, and is not kept.
   std::string_view arguments;  // JSON as text; an object given outright is its own text.
   static constexpr std::uint32_t kNoIndex = 0xFFFFFFFFu;
 };

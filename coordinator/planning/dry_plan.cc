@@ -92,12 +92,13 @@ Precision PrecisionOf(const Limit& limit, const DryStep& step, Duration measure)
   Precision part;
   part.limit = limit;
   part.calls = static_cast<std::uint64_t>(step.requests);
-  const bool errors = limit.metric == Metric::kErrors;
+  const bool errors = IsBadShare(limit.metric);
   part.calls_needed = errors ? 1 : FewestForQuantile(limit.quantile);
   part.measure_needed = TimeFor(static_cast<double>(part.calls_needed), step.requests, measure);
   part.measure_needed_at_bar =
       TimeFor(static_cast<double>(part.calls_needed), step.requests_at_bar, measure);
-  if (step.sessions < 2 || part.calls == 0) return part;
+  // How many answers call a tool, only the model knows.
+  if (step.sessions < 2 || part.calls == 0 || limit.metric == Metric::kToolCalls) return part;
   const double p = errors ? limit.value : limit.quantile;
   const double t = StudentTQuantile(0.975, step.sessions - 1.0);
   part.half_width = std::min(

@@ -48,8 +48,8 @@ std::vector<std::pair<std::string, std::string>> FidelityLines(const FidelitySum
                                                             {"prompt length", PromptSentence(f)}};
   if (f.tool_present > 0) lines.emplace_back("tool calls", ToolSentence(f));
   if (f.reasoning_only > 0) {
-    lines.emplace_back(
-        "reasoning", fmt::format("{} answers were reasoning and nothing else", f.reasoning_only));
+    lines.emplace_back("reasoning",
+                       fmt::format("{} answers were reasoning and nothing else", f.reasoning_only));
   }
   if (f.hidden_reasoning > 0) {
     lines.emplace_back("reasoning",

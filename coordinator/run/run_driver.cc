@@ -123,9 +123,8 @@ void RunDriver::Do(const action::PrepareStep& a) {
   times_.prepared = deps_.scheduler.Now();
   times_.step_start.reset();
   lanes_ = LanesOf(a.plan.sessions);
-  ingest_ =
-      std::make_unique<StepIngest>(a.plan, lanes_, replay_facts_.tier_names(),
-                                   replay_facts_.recorded_cycles(), spec_.bar, fit_);
+  ingest_ = std::make_unique<StepIngest>(a.plan, lanes_, replay_facts_.tier_names(),
+                                         replay_facts_.recorded_cycles(), spec_.bar, fit_);
   deps_.say(fmt::format("step {}: {} sessions{}", steps_.size() + 1, a.plan.sessions,
                         a.note.empty() ? "" : " (" + a.note + ")"));
   for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {

@@ -219,11 +219,12 @@ class Gateway::Impl {
       options.length_limited = false;
     }
     options.broken_tool_call = Strikes(FaultKind::kMalformedToolCalls, target);
-    const bool calls = chat.has_tools && Rng(MixKey(config_.seed, 5, target.number))
-                                             .Chance(config_.tool_call_probability);
+    const bool calls =
+        chat.has_tools &&
+        Rng(MixKey(config_.seed, 5, target.number)).Chance(config_.tool_call_probability);
     options.tool_call = calls || options.broken_tool_call;
-    options.tool_call_cut = options.tool_call && !options.broken_tool_call &&
-                            options.length_limited && !Forces(chat);
+    options.tool_call_cut =
+        options.tool_call && !options.broken_tool_call && options.length_limited && !Forces(chat);
     options.orphan = Strikes(FaultKind::kOrphan, target);
     options.stuck = [this, copy = target.copy] {
       return ActiveFault(config_.faults, FaultKind::kStuckQueue, copy, Moment()) != nullptr;

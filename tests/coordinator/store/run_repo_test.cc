@@ -57,8 +57,8 @@ StepRow AStep(std::uint32_t step) {
   s.verdict.offered_share = 0.99;
   s.verdict.sent_share = 0.98;
   s.requests_in_flight_mean = 12.5;
-  s.ttft = {100, {1.5, false}, {std::nullopt, true}, {2.5, false}, {2.25, false},
-            {3.5, false}, {std::nullopt, true}};
+  s.ttft = {100,           {1.5, false}, {std::nullopt, true}, {2.5, false},
+            {2.25, false}, {3.5, false}, {std::nullopt, true}};
   s.rate = {90, 4, 30.0, 11.0, 12.0, 8.0, 7.0, 6.0};
   s.broken_off_after = 133s;
   s.errors = {200, 190, 9, 1, 3, 0.059, {}};

@@ -175,6 +175,12 @@ TEST(GatewayConfig, ThePageShowsTheDefaultsAndEveryKindOfFault) {
   EXPECT_EQ(shown->model, defaults.model);
   EXPECT_EQ(shown->context_limit, defaults.context_limit);
   EXPECT_EQ(shown->output_natural, defaults.output_natural);
+  EXPECT_EQ(shown->stop_probability, defaults.stop_probability);
+  EXPECT_EQ(shown->output_switches, defaults.output_switches);
+  EXPECT_EQ(shown->tool_call_probability, defaults.tool_call_probability);
+  EXPECT_EQ(shown->template_request_tokens, defaults.template_request_tokens);
+  EXPECT_EQ(shown->template_message_tokens, defaults.template_message_tokens);
+  EXPECT_EQ(shown->tokens_per_word, defaults.tokens_per_word);
   EXPECT_EQ(shown->seed, defaults.seed);
   EXPECT_EQ(shown->engine, defaults.engine);
   EXPECT_TRUE(shown->faults.empty());

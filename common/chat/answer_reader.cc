@@ -249,6 +249,7 @@ void AnswerReader::Fill(CallResult* result) {
     result->content = std::move(content_);
     content_ = std::string();
   }
+  result->streamed = kind_ == BodyKind::kEvents;
   result->first_chunk = first_chunk_;
   result->first_token = first_token_;
   result->last_token = last_token_;

@@ -173,7 +173,6 @@ class HttpCallTransport::HttpCall final : public CallTransport::Call, private Tr
     if (!Succeeded()) {
       reader_->Begin(BodyKind::kError);
     } else if (content_type_.empty() || StartsWithNoCase(content_type_, "text/event-stream")) {
-      result_.streamed = true;
       reader_->Begin(BodyKind::kEvents, request_.content_bytes_max);
     } else if (StartsWithNoCase(content_type_, "application/json")) {
       reader_->Begin(BodyKind::kJson, request_.content_bytes_max);

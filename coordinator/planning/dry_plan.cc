@@ -7,6 +7,7 @@
 #include "common/base/limits.h"
 #include "common/corpus/stats.h"
 #include "common/plan/lanes.h"
+#include "common/plan/output_length.h"
 #include "common/plan/session_graph.h"
 #include "common/stats/student_t.h"
 #include "coordinator/judge/proportion.h"
@@ -37,8 +38,10 @@ double LimitOf(const Bar& bar, Metric metric) {
 }
 
 std::uint32_t OutputOf(const Call& call, const RunPlan& plan) {
-  const std::uint32_t divided = call.tokens_out / std::max(1u, plan.output_divisor);
-  return std::clamp<std::uint32_t>(divided, 1, std::max(1u, plan.target.max_tokens));
+  const std::uint32_t asked = AskFor(plan, call.tokens_out).asked;
+  if (asked > 0) return asked;
+  // Left to the model: the recorded one ended by itself too.
+  return std::clamp<std::uint32_t>(call.tokens_out, 1, std::max(1u, plan.target.max_tokens));
 }
 
 // The session as it is expected to be served: a rehearsal that shortens calls shortens their time.

@@ -163,13 +163,13 @@ TEST(ScenarioCheck, FleetAndReplay) {
 }
 
 TEST(ScenarioCheck, OutputLengths) {
-  ExpectRows({{"back_off_min: 1s", "output: {tokens: 70000}", "above target.max_tokens, 65536"},
-              {"back_off_min: 1s", "output: {tokens: 0}", "replay.output.tokens"},
-              {"back_off_min: 1s", "output: {}", "replay.output.tokens: is missing"},
-              {"back_off_min: 1s", "output: {tokens: 3, x: 1}", "replay.output.x"},
-              {"back_off_min: 1s", "output: shortish", "replay.output"},
-              {"back_off_min: 1s", "output: [1]", "replay.output"},
-              {"back_off_min: 1s", "output: free, output_divisor: 2", "divides recorded lengths"}});
+  ExpectRows({{"think_time: none", "output: {tokens: 70000}", "above target.max_tokens, 65536"},
+              {"think_time: none", "output: {tokens: 0}", "replay.output.tokens"},
+              {"think_time: none", "output: {}", "replay.output.tokens: is missing"},
+              {"think_time: none", "output: {tokens: 3, x: 1}", "replay.output.x"},
+              {"think_time: none", "output: shortish", "replay.output"},
+              {"think_time: none", "output: [1]", "replay.output"},
+              {"think_time: none", "output: free, output_divisor: 2", "divides recorded lengths"}});
 }
 
 TEST(ScenarioCheck, ToolsAndExtraFields) {

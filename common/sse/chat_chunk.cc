@@ -183,17 +183,23 @@ FinishReason FinishOf(std::string_view reason) {
   return reason.empty() ? FinishReason::kNone : FinishReason::kOther;
 }
 
-// Where a choice has no index, it is its `position`.
-bool TakeChoice(od::object choice, std::uint64_t position, ChatChunk* chunk, bool* role) {
-  std::uint64_t index = position;
+// A choice without an index counts as the first; its tool calls are told apart by its `position`.
+bool TakeChoice(od::object choice, std::uint32_t position, ChatChunk* chunk, bool* role) {
+  std::uint64_t index = 0;
+  std::uint32_t tool_choice = position;
   FinishReason finish = FinishReason::kNone;
   const std::size_t kept = chunk->content != nullptr ? chunk->content->size() : 0;
   const bool whole = ForFields(choice, [&](std::string_view key, od::value& field) {
     if (key == "delta" || key == "message") {
-      return TakeDelta(field, static_cast<std::uint32_t>(index), chunk, role);
+      return TakeDelta(field, tool_choice, chunk, role);
     }
     if (key == "text") return NoteText(field, &chunk->answers);
-    if (key == "index" && field.get_uint64().get(index) != SUCCESS) index = position;
+    if (key == "index") {
+      const bool valid = field.get_uint64().get(index) == SUCCESS;
+      if (!valid) index = 0;
+      if (valid) tool_choice = static_cast<std::uint32_t>(index);
+      return true;
+    }
     if (key == "finish_reason" && TypeOf(field) == od::json_type::string) {
       std::string_view reason;
       if (field.get_string().get(reason) != SUCCESS) return false;
@@ -215,7 +221,7 @@ bool TakeChoices(od::value& value, ChatChunk* chunk, bool* role) {
   if (TypeOf(value) != od::json_type::array) return true;
   if (value.get_array().get(choices) != SUCCESS) return false;
   chunk->has_choices = true;
-  std::uint64_t position = 0;
+  std::uint32_t position = 0;
   return ForElements(choices, [&](od::value& choice) {
     od::object object;
     if (TypeOf(choice) != od::json_type::object) return true;

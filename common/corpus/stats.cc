@@ -69,6 +69,59 @@ SessionStats ComputeStats(const Session& session) {
   return stats;
 }
 
+namespace {
+
+constexpr std::uint64_t kIdleMsMax = 60'000;
+
+// Time with and without a call in flight, over calls by start.
+void AddBusy(const Session& session, CorpusSpread* spread) {
+  std::uint64_t end_ms = session.calls.front().start_ms;
+  for (const Call& call : session.calls) {
+    const std::uint64_t start = call.start_ms;
+    if (start > end_ms) {
+      spread->idle_s += static_cast<double>(std::min(start - end_ms, kIdleMsMax)) / 1000;
+      end_ms = start;
+    }
+    const std::uint64_t end = start + call.service_ms;
+    if (end > end_ms) {
+      spread->busy_s += static_cast<double>(end - end_ms) / 1000;
+      end_ms = end;
+    }
+    spread->in_flight_s += call.service_ms / 1000.0;
+  }
+}
+
+}  // namespace
+
+void AddSpread(const Session& session, CorpusSpread* spread) {
+  if (session.calls.empty()) return;
+  AddBusy(session, spread);
+  spread->max_in_flight = std::max(spread->max_in_flight, MaxInFlight(session));
+  spread->calls.push_back(static_cast<double>(session.calls.size()));
+  if (session.streams.size() > 1) ++spread->fan_outs;
+  double hits = 0;
+  double tokens = 0;
+  std::vector<const Call*> last(session.streams.size(), nullptr);
+  for (const Call& call : session.calls) {
+    hits += static_cast<double>(call.kept_blocks) * limits::kBlockTokens;
+    tokens += call.tokens_in;
+    spread->tokens_in.push_back(call.tokens_in);
+    spread->tokens_out.push_back(call.tokens_out);
+    spread->service_s.push_back(call.service_ms / 1000.0);
+    const Call*& before = last[call.stream];
+    if (before != nullptr) {
+      spread->appended.push_back(static_cast<double>(call.tokens_in) -
+                                 static_cast<double>(call.kept_blocks) * limits::kBlockTokens);
+      spread->growth.push_back(static_cast<double>(call.tokens_in) -
+                               static_cast<double>(before->tokens_in));
+      spread->delay_s.push_back(call.delay_ms / 1000.0);
+      if (call.kept_blocks < 0.9 * before->blocks()) ++spread->rewrites;
+    }
+    before = &call;
+  }
+  spread->hit_rate.push_back(hits / tokens);
+}
+
 TierBounds QuartileBounds(const Corpus& corpus) {
   std::vector<double> medians;
   for (const Session& session : corpus.sessions) medians.push_back(MedianPrompt(session));

@@ -28,6 +28,26 @@ struct SessionStats {
 
 SessionStats ComputeStats(const Session& session);
 
+// What several sessions are like together: all values of each quantity, and how busy they were.
+// Sums and appends; Quantile() reads the lists.
+struct CorpusSpread {
+  std::vector<double> calls;  // Of each session.
+  std::vector<double> tokens_in;
+  std::vector<double> tokens_out;
+  std::vector<double> appended;  // Tokens beyond the blocks shared with the stream's call before.
+  std::vector<double> growth;    // Prompt less the prompt before it in its stream; may be < 0.
+  std::vector<double> delay_s;   // Of calls that have one before them in their stream.
+  std::vector<double> service_s;
+  std::vector<double> hit_rate;  // Tokens of each session's prompts found cached, 0 to 1.
+  std::uint64_t rewrites = 0;    // Calls that keep less than nine tenths of the prompt before.
+  std::uint64_t fan_outs = 0;    // Sessions with subagents.
+  double busy_s = 0;             // Time with a call in flight, …
+  double idle_s = 0;             // … and without, each stretch counted for 60 s at most.
+  double in_flight_s = 0;        // Durations of all calls.
+  std::uint64_t max_in_flight = 0;
+};
+void AddSpread(const Session& session, CorpusSpread* spread);
+
 // Median of the prompts over all calls, exact (a multiple of 0.5).
 double MedianPrompt(const Session& session);
 

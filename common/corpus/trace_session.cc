@@ -35,31 +35,6 @@ std::uint32_t ToMs(std::int64_t ms) {
       std::clamp<std::int64_t>(ms, 0, std::numeric_limits<std::uint32_t>::max()));
 }
 
-// An absent duration is the median of the main stream's timed calls, at most the gap to the next
-// call of its stream.
-void ImputeServices(Trace* trace) {
-  std::vector<std::int64_t> timed;
-  for (const TraceCall& call : trace->streams[0].calls) {
-    if (call.service_ms >= 0) timed.push_back(call.service_ms);
-  }
-  std::int64_t median = kServiceMsUnknown;
-  if (!timed.empty()) {
-    std::sort(timed.begin(), timed.end());
-    median = (timed[(timed.size() - 1) / 2] + timed[timed.size() / 2]) / 2;
-  }
-  for (TraceStream& stream : trace->streams) {
-    for (std::size_t i = 0; i < stream.calls.size(); ++i) {
-      TraceCall& call = stream.calls[i];
-      if (call.service_ms >= 0) continue;
-      call.service_ms = median;
-      call.flags |= kServiceImputed;
-      if (i + 1 < stream.calls.size()) {
-        call.service_ms = std::min(median, stream.calls[i + 1].start_ms - call.start_ms);
-      }
-    }
-  }
-}
-
 // Calls of all streams by start; ties in the file's order, so that a parent precedes its children.
 std::vector<Slot> ReplayOrder(const Trace& trace) {
   std::vector<Slot> order;
@@ -74,9 +49,9 @@ std::vector<Slot> ReplayOrder(const Trace& trace) {
 }
 
 // The client's own delay before a call: from the latest end of what it waited for to its start,
-// less the deleted first try, which took about as long as the call itself.
+// less the deleted first try, which took about as long as the call itself where nothing is known.
 std::uint32_t DelayMs(const TraceCall& call, std::int64_t ready_ms) {
-  return ToMs(call.start_ms - ready_ms - (call.sent_twice ? call.service_ms : 0));
+  return ToMs(call.asked_ms() - ready_ms - (call.sent_twice ? call.service_ms : 0));
 }
 
 std::vector<std::vector<std::uint32_t>> DeriveDelays(const Trace& trace) {
@@ -112,9 +87,9 @@ Stream MakeStream(const TraceStream& from, const Trace& trace, std::int64_t grou
   if (from.parent >= 0) {
     ready = EndOf(trace.streams[0].calls[static_cast<std::size_t>(from.parent)]);
     // Its own parent is missing: siblings keep their distance, not the hole in the file.
-    if (group_start_ms - ready > kSpawnMsMax) ready = group_start_ms;
+    if (!trace.whole && group_start_ms - ready > kSpawnMsMax) ready = group_start_ms;
   }
-  stream.start_offset_ms = ToMs(first.start_ms - ready);
+  stream.start_offset_ms = ToMs(first.asked_ms() - ready);
   return stream;
 }
 
@@ -142,9 +117,13 @@ void ClampPrefixes(Session* session) {
 
 void MoveToZero(Trace* trace) {
   std::int64_t zero = std::numeric_limits<std::int64_t>::max();
-  for (const TraceStream& stream : trace->streams) zero = std::min(zero, stream.calls[0].start_ms);
+  for (const TraceStream& stream : trace->streams)
+    zero = std::min(zero, stream.calls[0].asked_ms());
   for (TraceStream& stream : trace->streams) {
-    for (TraceCall& call : stream.calls) call.start_ms -= zero;
+    for (TraceCall& call : stream.calls) {
+      call.start_ms -= zero;
+      if (call.try_ms >= 0) call.try_ms -= zero;
+    }
   }
 }
 
@@ -153,10 +132,10 @@ void AddStreams(const Trace& trace, const std::vector<std::vector<std::int32_t>>
                 Session* session) {
   for (std::size_t s = 0; s < trace.streams.size(); ++s) {
     const TraceStream& from = trace.streams[s];
-    std::int64_t group_start = from.calls.front().start_ms;
+    std::int64_t group_start = from.calls.front().asked_ms();
     for (std::size_t other = 1; other < trace.streams.size() && s > 0; ++other) {
       if (trace.streams[other].parent != from.parent) continue;
-      group_start = std::min(group_start, trace.streams[other].calls.front().start_ms);
+      group_start = std::min(group_start, trace.streams[other].calls.front().asked_ms());
     }
     Stream stream = MakeStream(from, trace, group_start);
     if (from.parent >= 0) stream.parent_call = index[0][static_cast<std::size_t>(from.parent)];
@@ -167,9 +146,59 @@ void AddStreams(const Trace& trace, const std::vector<std::vector<std::int32_t>>
 
 }  // namespace
 
-std::string PlaceOf(const TraceCall& call) {
-  if (call.nested < 0) return fmt::format("requests[{}]", call.request);
-  return fmt::format("requests[{}].requests[{}]", call.request, call.nested);
+void AddNote(std::uint64_t count, std::string_view what, std::vector<ImportNote>* notes) {
+  if (count == 0) return;
+  for (ImportNote& note : *notes) {
+    if (note.what != what) continue;
+    note.count += count;
+    return;
+  }
+  notes->push_back({.count = count, .what = std::string(what)});
+}
+
+void ImputeServices(Trace* trace) {
+  std::vector<std::int64_t> timed;
+  for (const TraceCall& call : trace->streams[0].calls) {
+    if (call.service_ms >= 0) timed.push_back(call.service_ms);
+  }
+  std::int64_t median = kServiceMsUnknown;
+  if (!timed.empty()) {
+    std::sort(timed.begin(), timed.end());
+    median = (timed[(timed.size() - 1) / 2] + timed[timed.size() / 2]) / 2;
+  }
+  for (TraceStream& stream : trace->streams) {
+    for (std::size_t i = 0; i < stream.calls.size(); ++i) {
+      TraceCall& call = stream.calls[i];
+      if (call.service_ms >= 0) continue;
+      call.service_ms = median;
+      call.flags |= kServiceImputed;
+      if (i + 1 < stream.calls.size()) {
+        const std::int64_t gap = stream.calls[i + 1].asked_ms() - call.start_ms;
+        call.service_ms = std::clamp<std::int64_t>(gap, 0, median);
+      }
+    }
+  }
+}
+
+void PlaceStream(std::size_t s, Placement placement, std::int64_t slack_ms, Trace* trace) {
+  const std::vector<TraceCall>& mains = trace->streams[0].calls;
+  TraceStream& stream = trace->streams[s];
+  const std::int64_t start = stream.calls.front().asked_ms();
+  std::int64_t end = 0;
+  for (const TraceCall& call : stream.calls) end = std::max(end, EndOf(call));
+  stream.parent = -1;
+  stream.join = -1;
+  for (std::size_t i = 0; i < mains.size() && mains[i].asked_ms() <= start; ++i) {
+    if (EndOf(mains[i]) <= start + slack_ms) stream.parent = static_cast<std::int32_t>(i);
+  }
+  if (placement == Placement::kAsync) return;
+  for (auto i = static_cast<std::size_t>(stream.parent + 1); i < mains.size(); ++i) {
+    const bool waits = mains[i].asked_ms() + slack_ms >= end;
+    if (waits) stream.join = static_cast<std::int32_t>(i);
+    if (waits || placement == Placement::kLoose) break;
+  }
+  // What runs before the conversation begins does not hold it up: its own start is known.
+  if (placement == Placement::kLoose && stream.join == 0) stream.join = -1;
 }
 
 StatusOr<ParsedTrace> BuildSession(Trace trace) {
@@ -181,20 +210,28 @@ StatusOr<ParsedTrace> BuildSession(Trace trace) {
   Session& session = parsed.session;
   session.id = std::move(trace.id);
   std::vector<std::vector<std::int32_t>> index(trace.streams.size());
+  std::vector<std::size_t> known;  // Blocks of each call that have an id.
   BlockChain chain;
   for (const Slot& slot : order) {
     TraceCall& from = trace.streams[slot.stream].calls[slot.call];
     if (from.start_ms > std::numeric_limits<std::uint32_t>::max()) {
-      return absl::InvalidArgumentError(PlaceOf(from) +
-                                        ": starts more than 49 days into the session");
+      return absl::InvalidArgumentError(from.place + ": starts more than 49 days into the session");
     }
     std::vector<std::int32_t>& own = index[slot.stream];
     const std::vector<std::uint32_t>& ids = from.ids;
     StatusOr<BlockChain::Link> link = chain.Add(ids, own.empty() ? -1 : own.back());
     if (!link.ok()) {
-      return absl::InvalidArgumentError(
-          fmt::format("{}.{}", PlaceOf(from), MessageOf(link.status())));
+      return absl::InvalidArgumentError(fmt::format("{}.{}", from.place, MessageOf(link.status())));
     }
+    // Ids that end early and are all kept: nothing says that what follows them was not.
+    if (trace.partial_ids && link->ref >= 0) {
+      const auto ref = static_cast<std::size_t>(link->ref);
+      if (link->kept_blocks == known[ref]) {
+        link->kept_blocks =
+            std::min(session.calls[ref].blocks(), from.tokens_in / limits::kBlockTokens);
+      }
+    }
+    known.push_back(ids.size());
     own.push_back(static_cast<std::int32_t>(session.calls.size()));
     session.calls.push_back({.stream = static_cast<std::uint32_t>(slot.stream),
                              .ref = link->ref,

@@ -4,26 +4,22 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "common/base/status.h"
-#include "common/corpus/session.h"
+#include "common/corpus/json_value.h"
+#include "common/corpus/trace_session.h"
 
 namespace plimsoll {
 
 // The largest known trace is 30 MB.
 inline constexpr std::size_t kTraceBytesMax = std::size_t{256} << 20;
 
-struct ParsedTrace {
-  Session session;                  // Without tier, file and digest; passes ValidateSession().
-  std::vector<std::string> models;  // That Call::model refers to, in order of appearance.
-};
-
 // InvalidArgument with one line that says what is wrong and where ("requests[12].in: …"): not JSON,
 // cut, wrong types, another form, a broken prefix chain, lengths or totals that do not add up, time
 // running backward, sizes beyond common/base/limits.h.
 StatusOr<ParsedTrace> ParseTraceV8(std::string_view json);
+// The same of a document that was parsed.
+StatusOr<ParsedTrace> ReadTraceV8(const JsonValue& root);
 
 }  // namespace plimsoll

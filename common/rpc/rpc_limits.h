@@ -7,7 +7,8 @@
 
 namespace plimsoll::rpc {
 
-// A tally of 16,384 lanes with a hundred plays each takes about 36 MiB; gRPC's own 4 MiB is below it.
+// A tally of 16,384 lanes with a hundred plays each takes about 36 MiB; gRPC's own 4 MiB is below
+// it.
 inline constexpr std::size_t kMessageBytesMax = std::size_t{64} << 20;
 // Messages on their way in one direction of one control stream. A corpus of 256 MiB is 256 chunks;
 // a peer that lags by more than these is not alive.

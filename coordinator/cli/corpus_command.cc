@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <numeric>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,13 +13,11 @@
 
 #include "common/base/status.h"
 #include "common/cli/command_line.h"
-#include "common/corpus/copies.h"
-#include "common/corpus/stats.h"
 #include "common/corpus/synth.h"
-#include "common/corpus/trace_v8.h"
 #include "common/corpus/validate.h"
 #include "common/wire/corpus_codec.h"
 #include "coordinator/cli/corpus_files.h"
+#include "coordinator/cli/corpus_import.h"
 #include "coordinator/cli/corpus_show.h"
 
 namespace plimsoll {
@@ -32,15 +28,6 @@ constexpr int kExitUsage = 64;
 constexpr int kExitInternal = 70;
 constexpr std::uint32_t kSynthSessionsMax = 10'000;
 constexpr std::uint32_t kScaleMax = 1'000;
-
-struct ImportOptions {
-  std::vector<std::string> paths;
-  std::string out;
-  bool keep_copies = false;
-  std::optional<std::uint64_t> light_max;
-  std::optional<std::uint64_t> heavy_min;
-  std::string license;
-};
 
 struct ShowOptions {
   std::string file;
@@ -55,50 +42,6 @@ struct SynthCommand {
 
 void Print(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
-}
-
-// Adds a parsed session, its models renumbered to the corpus's.
-void AddSession(ParsedTrace parsed, Corpus* corpus) {
-  std::vector<std::uint16_t> renumbered;
-  for (std::string& model : parsed.models) {
-    const auto at = std::find(corpus->models.begin(), corpus->models.end(), model);
-    renumbered.push_back(static_cast<std::uint16_t>(at - corpus->models.begin()));
-    if (at == corpus->models.end()) corpus->models.push_back(std::move(model));
-  }
-  for (Call& call : parsed.session.calls) call.model = renumbered[call.model];
-  corpus->sessions.push_back(std::move(parsed.session));
-}
-
-StatusOr<ParsedTrace> ReadSession(const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string json, ReadTrace(path, kTraceBytesMax));
-  ASSIGN_OR_RETURN(ParsedTrace parsed, ParseTraceV8(json));
-  parsed.session.file = ShortPath(path);
-  parsed.session.sha256_json = Sha256Hex(json);
-  parsed.session.json_bytes = json.size();
-  return parsed;
-}
-
-// The commonest model gets number 0, which costs the file nothing.
-void SortModels(Corpus* corpus) {
-  std::vector<std::size_t> uses(corpus->models.size(), 0);
-  for (const Session& session : corpus->sessions) {
-    for (const Call& call : session.calls) ++uses[call.model];
-  }
-  std::vector<std::size_t> order(uses.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return uses[a] > uses[b]; });
-  std::vector<std::uint16_t> renumbered(order.size());
-  std::vector<std::string> models;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    if (uses[order[i]] == 0) break;  // Only copies that were dropped used it.
-    renumbered[order[i]] = static_cast<std::uint16_t>(i);
-    models.push_back(std::move(corpus->models[order[i]]));
-  }
-  corpus->models = std::move(models);
-  for (Session& session : corpus->sessions) {
-    for (Call& call : session.calls) call.model = renumbered[call.model];
-  }
 }
 
 std::size_t CountCalls(const Corpus& corpus) {
@@ -121,48 +64,11 @@ Status WriteCorpus(const Corpus& corpus, const std::string& out) {
   return absl::OkStatus();
 }
 
-std::string DescribeCopies(const std::vector<Copy>& copies, const Corpus& corpus) {
-  std::string report;
-  for (const Copy& copy : copies) {
-    const Session& session = corpus.sessions[copy.session];
-    report += fmt::format("dropped {}: {} of {} ({} of {} calls equal)\n", session.file,
-                          copy.exact ? "a copy" : "a near copy",
-                          corpus.sessions[copy.original].file, copy.shared, session.calls.size());
-  }
-  return report;
-}
-
 Status RunImport(const ImportOptions& options) {
-  ASSIGN_OR_RETURN(const std::vector<std::string> files, ListTraces(options.paths));
-  Corpus corpus;
-  for (const std::string& file : files) {
-    StatusOr<ParsedTrace> parsed = ReadSession(file);
-    if (!parsed.ok()) return Annotate(parsed.status(), file);
-    AddSession(*std::move(parsed), &corpus);
-  }
-  std::string report;
-  if (!options.keep_copies) {
-    const std::vector<Copy> copies = FindCopies(corpus);
-    report = DescribeCopies(copies, corpus);
-    DropCopies(copies, &corpus);
-  }
-  SortModels(&corpus);
-  TierBounds bounds = QuartileBounds(corpus);
-  if (options.light_max) bounds.light_max = static_cast<double>(*options.light_max);
-  if (options.heavy_min) bounds.heavy_min = static_cast<double>(*options.heavy_min);
-  if (bounds.light_max > bounds.heavy_min) {
-    return absl::InvalidArgumentError(
-        fmt::format("light sessions up to {} tokens and heavy ones from {} overlap; give both "
-                    "--light-max and --heavy-min, the first below the second",
-                    bounds.light_max, bounds.heavy_min));
-  }
-  AssignTiers(bounds, &corpus);
-  corpus.source = fmt::format("{} recorded sessions in the v8 form", corpus.sessions.size());
-  corpus.license = options.license;
-  report += fmt::format("tiers by median prompt: light up to {} tokens, heavy from {}\n",
-                        bounds.light_max, bounds.heavy_min);
-  RETURN_IF_ERROR(WriteCorpus(corpus, options.out));
-  Print(report);
+  StatusOr<Imported> imported = ImportRecordings(options);
+  if (!imported.ok()) return imported.status();
+  RETURN_IF_ERROR(WriteCorpus(imported->corpus, options.out));
+  Print(imported->report);
   return absl::OkStatus();
 }
 
@@ -202,8 +108,10 @@ int Finish(const Status& status) {
 }
 
 CLI::App* AddImport(CLI::App* app, ImportOptions* options) {
-  CLI::App* import = app->add_subcommand("import", "Make a corpus of recorded sessions (v8 form)");
-  import->add_option("PATH", options->paths, "Files (.json, .json.zst), or folders of them")
+  CLI::App* import = app->add_subcommand("import", "Make a corpus of recordings of any known form");
+  import
+      ->add_option("PATH", options->paths,
+                   "Files, or folders of them (*.json, *.jsonl, also compressed: *.zst)")
       ->required();
   import->add_option("--out", options->out, "The corpus file to write")->required();
   import->add_flag("--keep-copies", options->keep_copies, "Keep copies and near copies");

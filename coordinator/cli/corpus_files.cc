@@ -82,11 +82,14 @@ StatusOr<std::vector<std::string>> ListTraces(const std::vector<std::string>& pa
     std::vector<std::string> found;
     for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error)) {
       const std::string name = at->path().string();
-      if (EndsIn(name, ".json") || EndsIn(name, ".json.zst")) found.push_back(name);
+      std::string_view plain = name;
+      if (EndsIn(plain, ".zst")) plain.remove_suffix(4);
+      if (EndsIn(plain, ".json") || EndsIn(plain, ".jsonl")) found.push_back(name);
     }
     if (error) return absl::InvalidArgumentError(fmt::format("{}: {}", path, error.message()));
     if (found.empty()) {
-      return absl::NotFoundError(fmt::format("{}: no *.json or *.json.zst file in it", path));
+      return absl::NotFoundError(
+          fmt::format("{}: no *.json, *.jsonl, *.json.zst or *.jsonl.zst file in it", path));
     }
     std::sort(found.begin(), found.end());
     files.insert(files.end(), found.begin(), found.end());
@@ -112,7 +115,9 @@ StatusOr<std::string> ReadWholeFile(const std::string& path, std::size_t bytes_m
 
 StatusOr<std::string> ReadTrace(const std::string& path, std::size_t bytes_max) {
   StatusOr<std::string> bytes = ReadWholeFile(path, bytes_max);
-  if (!bytes.ok() || !EndsIn(path, ".zst")) return bytes;
+  if (!bytes.ok()) return bytes;
+  constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd";
+  if (!EndsIn(path, ".zst") && bytes->compare(0, kZstdMagic.size(), kZstdMagic) != 0) return bytes;
   return Decompress(*bytes, bytes_max);
 }
 

@@ -10,14 +10,17 @@
 
 namespace plimsoll {
 
-// The recordings that `paths` name: files as they are, folders as the *.json and *.json.zst files
-// directly in them, by name. NotFound for a path that does not exist or a folder without any.
+// The recordings that `paths` name: files as they are, folders as the *.json and *.jsonl files,
+// also
+// *.zst, directly in them, by name. NotFound for a path that does not exist or a folder without
+// any.
 StatusOr<std::vector<std::string>> ListTraces(const std::vector<std::string>& paths);
 
 // The file's bytes. ResourceExhausted if there are more than `bytes_max`.
 StatusOr<std::string> ReadWholeFile(const std::string& path, std::size_t bytes_max);
 
-// ReadWholeFile(), decompressed if the name ends in ".zst"; `bytes_max` bounds what comes out.
+// ReadWholeFile(), decompressed if it begins as zstd files do or the name ends in ".zst";
+// `bytes_max` bounds what comes out.
 StatusOr<std::string> ReadTrace(const std::string& path, std::size_t bytes_max);
 
 // The last folder and the name: "traces/trace_0004.json.zst".

@@ -84,6 +84,34 @@ struct TierTotals {
   }
 };
 
+// Percentiles of what a tier's sessions are like.
+std::string SpreadTable(std::string_view name, const CorpusSpread& spread) {
+  const std::pair<const char*, const std::vector<double>&> rows[] = {
+      {"calls a session", spread.calls},        {"tokens in a call", spread.tokens_in},
+      {"tokens out a call", spread.tokens_out}, {"tokens appended", spread.appended},
+      {"growth of the prompt", spread.growth},  {"delay s", spread.delay_s},
+      {"duration s", spread.service_s},         {"hit rate a session", spread.hit_rate}};
+  std::string out = fmt::format("\n{:<22} {:>12} {:>12} {:>12} {:>12} {:>12}\n", name, "p25", "p50",
+                                "p75", "p90", "p99");
+  for (const auto& [label, values] : rows) {
+    out += fmt::format("  {:<20}", label);
+    for (const double quantile : {0.25, 0.5, 0.75, 0.9, 0.99}) {
+      const double value = Quantile(values, quantile);
+      out += fmt::format(" {:>12.{}f}", value, value < 1 && value > -1 ? 3 : value < 100 ? 1 : 0);
+    }
+    out += '\n';
+  }
+  const double span = spread.busy_s + spread.idle_s;
+  out += fmt::format(
+      "  in flight a session: {} at most, {:.2f} on average while busy, {:.3f} with idle stretches "
+      "cut to 60 s\n",
+      spread.max_in_flight, spread.busy_s > 0 ? spread.in_flight_s / spread.busy_s : 0,
+      span > 0 ? spread.in_flight_s / span : 0);
+  return out + fmt::format("  rewrites: {:.2f}% of calls; subagents: {:.1f}% of sessions\n",
+                           Percent(spread.rewrites, spread.tokens_in.size()),
+                           Percent(spread.fan_outs, spread.calls.size()));
+}
+
 }  // namespace
 
 std::string CorpusTable(const Corpus& corpus) {
@@ -110,7 +138,15 @@ std::string CorpusTable(const Corpus& corpus) {
     if (totals.sessions > 0) out += totals.Row(NameOf(tier));
   }
   out += all.Row("all");
-  return out + "prompts in tokens; cached: by an infinite prefix cache per session\n";
+  out += "prompts in tokens; cached: by an infinite prefix cache per session\n";
+  for (const Tier tier : {Tier::kHeavy, Tier::kMid, Tier::kLight, Tier::kUnspecified}) {
+    CorpusSpread spread;
+    for (const Session& session : corpus.sessions) {
+      if (session.tier == tier) AddSpread(session, &spread);
+    }
+    if (!spread.calls.empty()) out += SpreadTable(NameOf(tier), spread);
+  }
+  return out;
 }
 
 std::string CorpusTsv(const Corpus& corpus) {

@@ -27,9 +27,9 @@ struct SimOptions {
   std::vector<FaultRule> faults;  // Of the gateway; times run from the run's start.
   MemoryNetworkOptions network;
   EngineTransportOptions target;
-  Status preflight;              // What the one call finds.
+  Status preflight;                     // What the one call finds.
   std::uint64_t agent_descriptors = 0;  // What each agent says it may open; 0: it cannot say.
-  Duration clock_spread = 300s;  // Agents' clocks differ by up to this.
+  Duration clock_spread = 300s;         // Agents' clocks differ by up to this.
 };
 
 class FleetSim {

@@ -142,7 +142,8 @@ TEST_P(ContextPolicy, MeetsTheServersLimitOnlyWhereItSendsCallsOverIt) {
   EXPECT_EQ(over_sent > 0, sends);
   EXPECT_EQ(overflows > 0, sends);
   EXPECT_EQ(left_out > 0, GetParam() != OverLimit::kSend);
-  EXPECT_EQ(step.verdict.verdict, sends ? Verdict::kFail : Verdict::kPass);
+  // A few overflows may be too few to fail on; they are never a pass.
+  EXPECT_EQ(step.verdict.verdict == Verdict::kPass, !sends);
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, ContextPolicy,

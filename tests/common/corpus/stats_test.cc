@@ -1,6 +1,7 @@
 #include "common/corpus/stats.h"
 
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -58,6 +59,31 @@ TEST(Stats, DurationIsRoundedToTheNearestSecond) {
   EXPECT_EQ(ComputeStats(session).duration_s, 8u);
   session.calls[3].service_ms = 501;
   EXPECT_EQ(ComputeStats(session).duration_s, 9u);
+}
+
+TEST(Stats, SpreadOfASession) {
+  CorpusSpread spread;
+  AddSpread(MakeSession(), &spread);
+  EXPECT_EQ(spread.calls, std::vector<double>{4});
+  // Each stream's first call appends to nothing: 301 − 3 blocks, 150 − 2 blocks.
+  EXPECT_EQ(spread.appended, (std::vector<double>{109, 22}));
+  EXPECT_EQ(spread.growth, (std::vector<double>{101, -151}));
+  EXPECT_EQ(spread.rewrites, 1u) << "two blocks kept of four";
+  EXPECT_EQ(spread.fan_outs, 1u);
+  EXPECT_EQ(spread.max_in_flight, 2u);
+  // Busy from 1 to 5 s, idle until 9, all calls together 6.5 s.
+  EXPECT_DOUBLE_EQ(spread.busy_s, 4);
+  EXPECT_DOUBLE_EQ(spread.idle_s, 4);
+  EXPECT_DOUBLE_EQ(spread.in_flight_s, 6.5);
+  EXPECT_DOUBLE_EQ(spread.hit_rate[0], 5 * 64 / 752.0);
+}
+
+TEST(Stats, IdleStretchesCountForAMinuteAtMost) {
+  Session session = MakeSession();
+  session.calls[3].start_ms = 900'000;
+  CorpusSpread spread;
+  AddSpread(session, &spread);
+  EXPECT_DOUBLE_EQ(spread.idle_s, 60);
 }
 
 TEST(Stats, QuantilesInterpolate) {

@@ -258,7 +258,7 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"NotAnObject", [](Json* trace) { *trace = Json::array(); }, "expected an object"},
         Broken{"IdMissing", [](Json* trace) { trace->erase("id"); }, "id: missing"},
         Broken{"OtherBlocks", SetTop("block_size", 16), "block_size: 16; only 64 is known"},
-        Broken{"OtherForm", SetTop("hash_id_scope", "global"), "hash_id_scope: \"global\""},
+        Broken{"OtherForm", SetTop("hash_id_scope", "global"), "hash_id_scope: \"global\"; the v8"},
         Broken{"NoTools", SetTop("tool_tokens", -3), "tool_tokens: -3 is negative"},
         Broken{"RequestsMissing", [](Json* trace) { trace->erase("requests"); },
                "requests: missing"},

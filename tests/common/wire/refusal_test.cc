@@ -3,6 +3,7 @@
 #include <functional>
 #include <limits>
 
+#include "common/base/limits.h"
 #include "common/wire/message_codec.h"
 #include "common/wire/plan_codec.h"
 #include "common/wire/tally_codec.h"
@@ -154,7 +155,7 @@ TEST(Refusals, OfStepPlanAndLanes) {
       good, {{"PrepareStep.step", [](P* p) { p->mutable_prepare_step()->clear_step(); }},
              {"StepPlan.step", [=](P* p) { step(p)->set_step(64); }},
              {"StepPlan.sessions", [=](P* p) { step(p)->set_sessions(0); }},
-             {"StepPlan.sessions", [=](P* p) { step(p)->set_sessions(4097); }},
+             {"StepPlan.sessions", [=](P* p) { step(p)->set_sessions(limits::kLanesMax + 1); }},
              {"StepPlan.warm_up_ns", [=](P* p) { step(p)->set_warm_up_ns(-1); }},
              {"StepPlan.measure_ns", [=](P* p) { step(p)->set_measure_ns(0); }},
              {"whole number of blocks", [=](P* p) { step(p)->set_measure_ns(7'000'000'000); }},
@@ -162,14 +163,14 @@ TEST(Refusals, OfStepPlanAndLanes) {
              {"StepPlan.block_ns", [=](P* p) { step(p)->set_block_ns(0); }},
              {"StepPlan.drain_limit_ns", [=](P* p) { step(p)->set_drain_limit_ns(-1); }},
              {"StepPlan.prime_limit_ns", [=](P* p) { step(p)->set_prime_limit_ns(kTooLong); }},
-             {"LaneSpec.lane", [=](P* p) { lane(p)->set_lane(4096); }},
+             {"LaneSpec.lane", [=](P* p) { lane(p)->set_lane(limits::kLanesMax); }},
              {"below the step's sessions", [=](P* p) { lane(p)->set_lane(2); }},
              {"listed once", [=](P* p) { lane(p)->set_lane(0); }},
              {"LaneSpec.tier", [=](P* p) { lane(p)->set_tier(8); }},
              {"LaneSpec.rank", [=](P* p) { lane(p)->set_rank(2); }},
              {"LaneSpec.agent_slot", [=](P* p) { lane(p)->set_agent_slot(10'000); }},
              {"PrepareStep.lanes", [](P* p) {
-                while (p->prepare_step().lanes_size() <= 4096)
+                while (p->prepare_step().lanes_size() <= static_cast<int>(limits::kLanesMax))
                   p->mutable_prepare_step()->add_lanes();
               }}});
 }
@@ -203,7 +204,7 @@ TEST(Refusals, OfStepTally) {
              {"cpu_share_max",
               [=](P* p) { t(p)->set_cpu_share_max(std::numeric_limits<double>::infinity()); }},
              {"lanes.lane", [=](P* p) { lane(p)->set_lane(2); }},
-             {"LaneTally.lane", [=](P* p) { lane(p)->set_lane(4096); }},
+             {"LaneTally.lane", [=](P* p) { lane(p)->set_lane(limits::kLanesMax); }},
              {"LaneTally.tier", [=](P* p) { lane(p)->set_tier(8); }},
              {"in_flight_ns", [=](P* p) { lane(p)->set_in_flight_ns(-1); }},
              {"planned_delay_ns", [=](P* p) { lane(p)->set_planned_delay_ns(-1); }},
@@ -226,7 +227,7 @@ TEST(Refusals, OfStepTally) {
                 for (int i = 0; i < 65'536; ++i) lane(p)->add_plays();
               }},
              {"StepTally.lanes", [=](P* p) {
-                for (int i = 0; i < 4096; ++i) t(p)->add_lanes();
+                for (std::uint32_t i = 0; i < limits::kLanesMax; ++i) t(p)->add_lanes();
               }}});
 }
 
@@ -245,7 +246,7 @@ TEST(Refusals, OfAgentMessages) {
                  for (int i = 0; i < 4097; ++i) p->mutable_hello()->add_corpora("");
                }},
               {"Pong.agent_ns", [](P* p) { p->mutable_pong()->set_agent_ns(kTooFar); }},
-              {"Pong.lanes", [](P* p) { p->mutable_pong()->set_lanes(4097); }},
+              {"Pong.lanes", [](P* p) { p->mutable_pong()->set_lanes(limits::kLanesMax + 1); }},
               {"StepReady.step", [](P* p) { p->mutable_step_ready()->set_step(64); }},
               {"primers_failed", [](P* p) { p->mutable_step_ready()->set_primers_failed(1); }},
               {"AgentFault.message",

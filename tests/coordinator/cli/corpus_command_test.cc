@@ -85,7 +85,7 @@ TEST_F(CorpusCommand, BadInputIsOneLineAndExit64) {
   Write("x.json", kTrace);
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
       {{}, "A subcommand is required"},
-      {{"frob"}, "unknown command \"frob\"; known are import, show and synth"},
+      {{"frob"}, "unknown command 'frob' of plimsoll corpus; known are import, show and synth"},
       {{"show"}, "FILE is required"},
       {{"show", Path("none")}, "none: cannot open it: No such file"},
       {{"show", Path("not.corpus")}, "not.corpus: not a corpus file"},
@@ -107,17 +107,43 @@ TEST_F(CorpusCommand, BadInputIsOneLineAndExit64) {
     const Ran ran = RunCorpus(words);
     EXPECT_EQ(ran.code, 64) << message;
     EXPECT_THAT(ran.err, HasSubstr(message));
-    EXPECT_THAT(ran.err, testing::StartsWith("plimsoll corpus: "));
+    EXPECT_THAT(ran.err, testing::StartsWith("plimsoll"));
     EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << ran.err;
     EXPECT_EQ(ran.out, "");
   }
   EXPECT_FALSE(std::filesystem::exists(Path("o")));
 }
 
+TEST_F(CorpusCommand, ImportsMixedFormsAndSaysWhatBecameOfThem) {
+  Write("a.json", kTrace);
+  Write("chat.jsonl",
+        "{\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}\n"
+        "{\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}\n{\"messages\":[]}\n");
+  const Ran import = RunCorpus({"import", Path(""), "--out", Path("x.corpus")});
+  EXPECT_EQ(import.code, 0) << import.err;
+  EXPECT_THAT(import.out, HasSubstr("v8: 1 file, 1 session, 2 calls\n"));
+  EXPECT_THAT(import.out, HasSubstr("messages: 1 file, 3 lines, 2 sessions, 2 calls\n"));
+  EXPECT_THAT(import.out, HasSubstr("  messages: 1 conversations dropped, they ask nothing\n"));
+  EXPECT_THAT(import.out, HasSubstr("tokens estimated from text"));
+  EXPECT_THAT(import.out, HasSubstr("copies: 1 exact (1 call) and 0 near (0 calls) dropped\n"));
+  const Ran table = RunCorpus({"show", Path("x.corpus")});
+  EXPECT_THAT(table.out, HasSubstr("chat.jsonl#conversation_1"));
+  EXPECT_THAT(table.out, HasSubstr("in flight a session: 1 at most, 1.00 on average while busy"));
+  EXPECT_THAT(table.out, HasSubstr("tokens appended"));
+}
+
+TEST_F(CorpusCommand, ABrokenLineIsNamedAndNothingIsWritten) {
+  Write("chat.jsonl", "{\"messages\":[]}\n{\"messages\":[{\"role\":\"pope\"}]}\n");
+  const Ran ran = RunCorpus({"import", Path("chat.jsonl"), "--out", Path("x.corpus")});
+  EXPECT_EQ(ran.code, 64);
+  EXPECT_THAT(ran.err, HasSubstr("chat.jsonl:2: messages[0].role: unknown role \"pope\""));
+  EXPECT_EQ(Files(), 1u);
+}
+
 TEST_F(CorpusCommand, FolderWithoutTracesIsAnError) {
   const Ran ran = RunCorpus({"import", Path(""), "--out", Path("o")});
   EXPECT_EQ(ran.code, 64);
-  EXPECT_THAT(ran.err, HasSubstr("no *.json or *.json.zst file in it"));
+  EXPECT_THAT(ran.err, HasSubstr("no *.json, *.jsonl, *.json.zst or *.jsonl.zst file in it"));
 }
 
 TEST_F(CorpusCommand, HelpIsFine) {

@@ -2,11 +2,14 @@
 // them, and the rules of prompts checked on every call. Skips where the traces are absent.
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -115,6 +118,52 @@ TEST_F(RecordedCorpus, HasOneKnownCopy) {
   EXPECT_TRUE(copies[0].exact);
 }
 
+std::uint64_t Number(const std::string& text) {
+  return text.empty() ? 0 : std::stoull(text);
+}
+
+std::string ImportOf(const CorpusFolder& folder, const std::string& path) {
+  const Ran ran = RunCorpus({"import", path, "--keep-copies", "--out", folder.Path("x")});
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  return ran.out;
+}
+
+// The other forms: what is shown and what the import says it dropped make up their manifest.
+TEST_F(RecordedCorpus, MatchesTheManifestOfTheOtherForms) {
+  const CorpusFolder folder;
+  const std::map<std::string, Row> expected = ReadTsv(ReadText(kTraces / "manifest-other.tsv"));
+  ASSERT_EQ(expected.size(), 5u);
+  for (const auto& [file, row] : expected) {
+    const std::string report = ImportOf(folder, (kTraces / file).string());
+    const std::map<std::string, Row> shown =
+        ReadTsv(RunCorpus({"show", folder.Path("x"), "--tsv"}).out);
+    std::uint64_t requests = 0;
+    std::uint64_t groups = 0;
+    for (const auto& [name, session] : shown) {
+      requests += Number(session.at("requests"));
+      groups += Number(session.at("subagent_groups"));
+      EXPECT_EQ(session.at("sha256_json"), row.at("sha256_uncompressed"));
+      if (shown.size() == 1) {
+        EXPECT_EQ(session.at("json_bytes"), row.at("bytes"));
+      }
+    }
+    std::uint64_t dropped = 0;  // First tries of v6, empty prompts of the flat form.
+    std::istringstream lines(report);
+    for (std::string line; std::getline(lines, line);) {
+      if (line.find(" dropped") == std::string::npos || line.rfind("  ", 0) != 0) continue;
+      dropped += Number(line.substr(line.find(": ") + 2));
+    }
+    EXPECT_EQ(requests + dropped, Number(row.at("requests"))) << report;
+    if (file.find("v6") != std::string::npos) {
+      EXPECT_EQ(groups, Number(row.at("subagent_groups"))) << file;
+      EXPECT_GT(dropped, 0u);
+    }
+    if (row.at("sessions") == "1") {
+      EXPECT_EQ(shown.size(), 1u) << file;
+    }
+  }
+}
+
 // What each context policy leaves out at 128,000 tokens, prompt and output together. The figures
 // were counted by another program over the recorded JSON files, without our importer.
 TEST_F(RecordedCorpus, ContextPoliciesLeaveOutWhatTheRecordingsSay) {
@@ -126,11 +175,11 @@ TEST_F(RecordedCorpus, ContextPoliciesLeaveOutWhatTheRecordingsSay) {
                 {.name = "heavy", .tier = Tier::kHeavy, .share = 1}};
   plan.context_limit.tokens = 128'000;
   plan.target.max_tokens = 1u << 20;
-  struct Row {
+  struct PolicyRow {
     OverLimit policy;
     std::array<std::uint64_t, 3> sessions, calls, tokens;  // Left out, by tier.
   };
-  const std::vector<Row> rows = {
+  const std::vector<PolicyRow> rows = {
       {OverLimit::kSend, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}},
       {OverLimit::kSkipCalls, {0, 0, 37}, {36, 496, 915}, {8'549'750, 69'135'635, 284'586'962}},
       {OverLimit::kDropSessions,
@@ -138,7 +187,7 @@ TEST_F(RecordedCorpus, ContextPoliciesLeaveOutWhatTheRecordingsSay) {
        {462, 2'382, 995},
        {31'423'216, 221'524'777, 291'582'209}},
       {OverLimit::kDropLongStarts, {0, 0, 37}, {0, 0, 774}, {0, 0, 255'132'050}}};
-  for (const Row& row : rows) {
+  for (const PolicyRow& row : rows) {
     plan.context_limit.policy = row.policy;
     const std::vector<ContextCounts> counts = CountLeftOut(plan, *corpus);
     for (std::size_t t = 0; t < 3; ++t) {
@@ -170,6 +219,36 @@ TEST_F(RecordedCorpus, ContextPoliciesLeaveOutWhatTheRecordingsSay) {
         EXPECT_TRUE(left) << session.id << " " << c;
       }
     }
+  }
+}
+
+// Two of the v6 files are the same conversations as two of the v8 ones, which lost the first tries:
+// what v8's importer derives can be compared with what v6 still has.
+TEST_F(RecordedCorpus, V6AndV8OfOneConversationAgree) {
+  const CorpusFolder folder;
+  for (const auto& [v6, v8] : {std::pair{"variants/v6/trace_0280.json.zst", "trace_0277"},
+                               std::pair{"variants/v6/trace_0296.json.zst", "trace_0291"}}) {
+    ImportOf(folder, (kTraces / v6).string());
+    const StatusOr<Corpus> a = DecodeCorpus(ReadText(folder.Path("x")));
+    ImportOf(folder, (kTraces / "traces" / (std::string(v8) + ".json.zst")).string());
+    const StatusOr<Corpus> b = DecodeCorpus(ReadText(folder.Path("x")));
+    ASSERT_TRUE(a.ok() && b.ok());
+    const Session& x = a->sessions[0];
+    const Session& y = b->sessions[0];
+    ASSERT_EQ(x.calls.size(), y.calls.size()) << v8;
+    EXPECT_EQ(x.streams.size(), y.streams.size());
+    EXPECT_EQ(ComputeStats(x).prefix_hit_blocks, ComputeStats(y).prefix_hit_blocks);
+    EXPECT_EQ(ComputeStats(x).input_tokens, ComputeStats(y).input_tokens);
+    EXPECT_EQ(ComputeStats(x).output_tokens, ComputeStats(y).output_tokens);
+    Corpus both;
+    both.sessions = {x, y};
+    EXPECT_EQ(FindCopies(both).size(), 1u);
+    std::vector<double> errors;
+    for (std::size_t i = 0; i < x.calls.size(); ++i) {
+      errors.push_back(std::abs(static_cast<double>(x.calls[i].delay_ms) -
+                                static_cast<double>(y.calls[i].delay_ms)));
+    }
+    EXPECT_LT(Quantile(errors, 0.5), 1500) << v8 << ": whole seconds in both";
   }
 }
 

@@ -108,6 +108,7 @@ TEST(DryPlan, CostIsNodesTimesPriceTimesTime) {
   // 57.60 USD an hour, 224 s and 324 s.
   EXPECT_EQ(PrintMoney(*dry.cost_at_least), "3.58 USD");
   EXPECT_EQ(PrintMoney(*dry.cost_at_most), "5.18 USD");
+  scenario.cost->nodes = 100;
   scenario.cost->per_node_hour.micros = std::numeric_limits<std::int64_t>::max();
   EXPECT_FALSE(PlanOf(scenario).cost_at_most.has_value());
 }
@@ -130,7 +131,8 @@ TEST(DryPlan, AStepThatCannotCarryItsPercentileShowsIt) {
   Scenario scenario = HandScenario();
   scenario.sweep.measure = 10s;
   scenario.sweep.sessions = {1};
-  const Precision& ttft = PlanOf(scenario).steps[0].parts.at(0);
+  const DryPlan dry = PlanOf(scenario);
+  const Precision& ttft = dry.steps[0].parts.at(0);
   EXPECT_LT(ttft.calls, ttft.calls_needed);
   EXPECT_GT(ttft.measure_needed, scenario.sweep.measure);
   EXPECT_FALSE(ttft.half_width.has_value()) << "one lane has no spread to learn from";

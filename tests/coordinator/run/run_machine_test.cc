@@ -81,7 +81,7 @@ TEST(RunMachine, AnswersOfOtherStepsAndPhasesChangeNothing) {
   rig.Feed(event::StepClosedBy{0, 0});
   rig.Feed(event::StepClosedBy{1, 0});
   EXPECT_EQ(rig.phase(), RunPhase::kStep) << "closings of an old step close nothing";
-  EXPECT_FALSE(rig.machine.state().judged_pending);
+  EXPECT_FALSE(rig.machine.state().judging);
 }
 
 TEST(RunMachine, AgentsThatDialInDuringPreflightAreNotAwaitedAgain) {

@@ -72,14 +72,14 @@ TEST(RunMachineWalk, NeverStuckAndNeverFinishingTwice) {
       const RunPhase phase = rig.phase();
       // Something must still come: the preflight's answer, the judge's, or a deadline.
       ASSERT_TRUE(phase == RunPhase::kPreflight || phase == RunPhase::kDone || deadline ||
-                  rig.machine.state().judged_pending)
+                  (phase == RunPhase::kStep && rig.machine.state().judging))
           << Name(phase);
     }
     // From here on only time passes, and what is out is answered: the run comes to its end.
     for (int i = 0; i < 40 && rig.phase() != RunPhase::kDone; ++i) {
       if (rig.phase() == RunPhase::kPreflight) {
         rig.Feed(event::PreflightDone{absl::OkStatus()});
-      } else if (rig.machine.state().judged_pending) {
+      } else if (rig.phase() == RunPhase::kStep && rig.machine.state().judging) {
         rig.JudgeAs(Verdict::kNoData);
       } else {
         rig.Feed(event::DeadlinePassed{});

@@ -102,7 +102,7 @@ class DialledAgents(RigCase):
         second = self.start("plimsoll-agent", *dial)
         run.wait_line(r"was turned away: an agent named same is already here")
         self.assertEqual(run.wait_exit(), 4, run.text())
-        self.assertIn("not all 2 agents came within 4 s", run.text("out"))
+        self.assertIn("not all 2 agents came within 4s", run.text("out"))
         for agent in (first, second):
             agent.wait_exit()
             self.assertIn(agent.popen.returncode, (0, 4), agent.text())
@@ -112,7 +112,7 @@ class DialledAgents(RigCase):
         scenario = self.scenario(gateway.url, fleet='{agents: 1, listen: "127.0.0.1:0", wait: 1s}')
         run = self.start_run(scenario)
         self.assertEqual(run.wait_exit(), 4, run.text())
-        self.assertIn("not all 1 agents came within 1 s", run.text("out"))
+        self.assertIn("not all 1 agents came within 1s", run.text("out"))
 
     def test_agent_without_coordinator_gives_up_in_words(self):
         agent = self.start("plimsoll-agent", "--coordinator", "127.0.0.1:9", "--wait", "1")

@@ -54,8 +54,8 @@ class CtrlC(RigCase):
         for number in (signal.SIGTERM, signal.SIGHUP):
             run, _ = self.start_long()
             os.kill(run.pid, number)
-            os.kill(run.pid, signal.SIGHUP)  # Never more than a first stop.
             run.wait_line(r"stopping: calls in flight may finish")
+            os.kill(run.pid, signal.SIGHUP)  # Never more than a first stop.
             self.assertEqual(run.wait_exit(), 5, run.text())
             self.assertNotIn("aborting", run.text())
             self.check_interrupted(run)

@@ -55,6 +55,16 @@ TEST_F(ToolCallTest, NamesAndArgumentsDecide) {
   for (const auto& c : bad) EXPECT_EQ(AnswerOf(c.body), kToolCallsInvalid) << c.what;
 }
 
+TEST_F(ToolCallTest, ACustomToolsInputIsFreeText) {
+  const std::string begin =
+      R"({"index":0,"id":"c0","type":"custom","custom":{"name":"shell","input":"{oops"}})";
+  const std::string more = R"({"index":0,"custom":{"input":" ls -l"}})";
+  EXPECT_EQ(AnswerOf(Calls(begin) + Calls(more) + kEnd), kToolCallsValid);
+  EXPECT_EQ(AnswerOf(Calls(more) + kEnd), kToolCallsInvalid) << "no name";
+  EXPECT_EQ(AnswerOf(Calls(begin) + Calls(Begin(1, "g", "{oops")) + kEnd), kToolCallsInvalid)
+      << "one of each";
+}
+
 TEST_F(ToolCallTest, WhatTheCapCutIsNotJudgedUnlessItWasBrokenBefore) {
   const std::string cut = Finish("length") + kUsage + kDone;
   EXPECT_EQ(AnswerOf(Calls(Begin(0, "f", R"({\"a\":\"lon)")) + cut), 0);

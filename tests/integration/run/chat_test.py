@@ -45,7 +45,7 @@ class OutputLengths(ChatCase):
         step = report["steps"][0]
         self.assertLess(step["output_length"]["came_of_asked"], 0.9)
         self.assertEqual(step["outcomes"]["http_error"], 0, "no step sends what was rejected")
-        self.assertRegex(self.text, r"output: \d+\.\d% of the tokens asked for came")
+        self.assertRegex(self.text, r"output length +\d+\.\d% of the tokens asked for came")
 
     def test_switches_that_are_ignored_are_found_out(self):
         _, report = self.steps_of("stop_probability: 0.5\noutput_switches: ignore")

@@ -32,9 +32,12 @@ CallRecord RecordOf(const LaneSpec& lane, const Attempt& attempt, const CallResu
   r.tokens_first_chunk = result.tokens_first_chunk;
   r.chunks = result.chunks;
   r.tokens_planned = attempt.tokens_planned;
+  r.messages = attempt.messages;
+  r.tokens_asked = attempt.tokens_asked;
   r.http_status = result.http_status;
   r.outcome = result.outcome;
   r.resends = result.resends;
+  r.answer = result.answer;
   r.flags = static_cast<std::uint8_t>(result.flags | (attempt.last ? kLastAttempt : 0));
   return r;
 }

@@ -19,7 +19,9 @@ struct Attempt {
   MonoTime first_released{};  // Of the call.
   MonoTime released{};        // Of this attempt.
   std::uint32_t tokens_planned = 0;
-  bool last = false;  // No further attempt follows.
+  std::uint32_t tokens_asked = 0;  // 0: the length was left to the model.
+  std::uint32_t messages = 0;      // Of the prompt.
+  bool last = false;               // No further attempt follows.
 };
 
 CallRecord RecordOf(const LaneSpec& lane, const Attempt& attempt, const CallResult& result);

@@ -4,6 +4,7 @@
 #include "agent/replay/attempt_record.h"
 #include "agent/replay/lane_call.h"
 #include "common/base/rng.h"
+#include "common/plan/output_length.h"
 
 namespace plimsoll {
 
@@ -37,7 +38,10 @@ void Lane::Send(ActiveCall& call) {
   request.live = call.live;
   request.planned_tokens = call.planned_tokens;
   if (context_.plan.history == History::kLive) request.content_bytes_max = live_history_.room();
-  request.max_tokens = AskedTokens(context_.plan, recorded);
+  const OutputAsk ask = AskFor(context_.plan, recorded.tokens_out);
+  request.max_tokens = ask.max_tokens;
+  request.min_tokens = ask.min_tokens;
+  request.ignore_eos = ask.ignore_eos;
   request.play_id = ids.own;
   request.parent_play_id = ids.parent;
   request.call_key = MixKey(keys.play, call.call, call.attempt);
@@ -52,17 +56,19 @@ void Lane::KeepAnswer(const ActiveCall& call, const CallResult& result) {
 }
 
 void Lane::Record(const ActiveCall& call, const CallResult& result, bool last_attempt) {
-  const Session& session = context_.index.session(play_->session());
+  const Call& recorded = context_.index.session(play_->session()).calls[call.call];
   context_.sink.Add(RecordOf(spec_,
                              {.window = *call.window,
                               .play = play_->number(),
                               .session = play_->session(),
                               .call = call.call,
-                              .stream = session.calls[call.call].stream,
+                              .stream = recorded.stream,
                               .number = call.attempt,
                               .first_released = call.first_released,
                               .released = call.due,
                               .tokens_planned = call.planned_tokens,
+                              .tokens_asked = AskFor(context_.plan, recorded.tokens_out).asked,
+                              .messages = static_cast<std::uint32_t>(call.prompt.messages.size()),
                               .last = last_attempt},
                              result));
 }

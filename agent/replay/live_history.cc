@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/chat/chat_body.h"
+#include "common/base/json_text.h"
 
 namespace plimsoll {
 namespace {

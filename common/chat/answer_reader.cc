@@ -37,6 +37,9 @@ bool SaysContextOverflow(const ChatChunk& chunk, std::string_view raw) {
   });
 }
 
+// Fewer may be markers of an empty thought, which some templates add.
+constexpr std::uint32_t kHiddenReasoningMin = 16;
+
 void TakeCount(std::uint32_t from, std::uint32_t* to) {
   if (from != kAbsentTokens) *to = from;
 }
@@ -57,6 +60,8 @@ void AnswerReader::Begin(BodyKind kind, std::size_t content_bytes_max) {
   tokens_first_chunk_ = kAbsentTokens;
   usage_ = ChatUsage{};
   finish_ = FinishReason::kNone;
+  tool_calls_.Begin();
+  answers_ = reasons_ = false;
   choices_ = finished_ = 0;
   tool_call_ = done_ = failed_ = context_overflow_ = false;
   error_.clear();
@@ -183,6 +188,9 @@ void AnswerReader::TakeChunk() {
     TakeCount(chunk_.usage.reasoning, &usage_.reasoning);
   }
   tool_call_ = tool_call_ || chunk_.tool_call;
+  for (const ToolCallPiece& piece : chunk_.tool_calls) tool_calls_.Add(piece);
+  answers_ = answers_ || chunk_.answers;
+  reasons_ = reasons_ || chunk_.reasons;
   if (chunk_.has_token) {
     if (chunks_ == 0) {
       first_token_ = now_;
@@ -205,6 +213,25 @@ void AnswerReader::Fail(std::string_view what, std::string_view detail) {
   if (!detail.empty()) error_.append(": ").append(Line(detail));
 }
 
+std::uint8_t AnswerReader::AnswerFlags() const {
+  std::uint8_t flags = 0;
+  // A server that announces tool calls and sends none has lost them.
+  if (tool_call_ || finish_ == FinishReason::kToolCalls) {
+    const bool cut = finish_ == FinishReason::kLength && !tool_calls_.broken();
+    if (tool_calls_.valid()) {
+      flags |= kToolCallsValid;
+    } else if (!cut && terminated()) {
+      flags |= kToolCallsInvalid;
+    }
+  }
+  if (reasons_ && !answers_) flags |= kReasoningOnly;
+  const std::uint32_t reasoning = usage_.reasoning;
+  if (!reasons_ && reasoning != kAbsentTokens && reasoning >= kHiddenReasoningMin) {
+    flags |= kHiddenReasoning;
+  }
+  return flags;
+}
+
 // A server that does not count reasoning is taken to spend as many tokens on each chunk.
 std::uint32_t AnswerReader::ContentTokens() const {
   if (usage_.completion == kAbsentTokens || content_chunks_ == 0) return kAbsentTokens;
@@ -222,6 +249,7 @@ void AnswerReader::Fill(CallResult* result) {
     result->content = std::move(content_);
     content_ = std::string();
   }
+  result->streamed = kind_ == BodyKind::kEvents;
   result->first_chunk = first_chunk_;
   result->first_token = first_token_;
   result->last_token = last_token_;
@@ -232,6 +260,7 @@ void AnswerReader::Fill(CallResult* result) {
   result->tokens_first_chunk = tokens_first_chunk_;
   if (finish_ == FinishReason::kLength) result->flags |= kCapReached;
   if (tool_call_) result->flags |= kToolCallPresent;
+  result->answer = AnswerFlags();
 }
 
 std::string AnswerReader::Reason() const {

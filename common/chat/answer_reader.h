@@ -8,6 +8,7 @@
 
 #include "common/base/time.h"
 #include "common/chat/call_transport.h"
+#include "common/chat/tool_call_check.h"
 #include "common/sse/chat_chunk.h"
 #include "common/sse/sse_parser.h"
 
@@ -59,6 +60,7 @@ class AnswerReader final : private SseParser::Sink {
  private:
   void OnEvent(const SseEvent& event) override;
   void TakePayload(std::string_view payload);
+  std::uint8_t AnswerFlags() const;
   void TakeChunk();  // chunk_, a valid one.
   void KeepFirstBytes(std::string_view bytes);
   std::string_view Sniffed(std::string_view bytes);
@@ -88,6 +90,9 @@ class AnswerReader final : private SseParser::Sink {
   std::uint64_t choices_ = 0;  // Bits, as in ChatChunk.
   std::uint64_t finished_ = 0;
   bool tool_call_ = false;
+  ToolCallCheck tool_calls_;
+  bool answers_ = false;  // Content, a refusal or a tool call came, as against reasoning alone.
+  bool reasons_ = false;
   bool done_ = false;
   bool failed_ = false;
   std::string error_;

@@ -28,8 +28,11 @@ struct CallRequest {
   std::uint32_t planned_tokens = 0;  // Of the prompt with the live messages; 0: prompt->tokens.
   // How much of the answer's content the caller wants back; 0: none of it.
   std::size_t content_bytes_max = 0;
-  std::uint32_t max_tokens = 1;  // Output length asked for.
-  std::uint64_t play_id = 0;     // Key of the play: affinity header, session noise of the model.
+  std::uint32_t max_tokens = 1;  // Cap of the output.
+  // Ask the server for exactly that length, by the switches that preflight found honoured.
+  bool min_tokens = false;  // min_tokens = max_tokens.
+  bool ignore_eos = false;
+  std::uint64_t play_id = 0;  // Key of the play: affinity header, session noise of the model.
   std::uint64_t parent_play_id = 0;  // Of the parent stream for subagent streams; 0: none.
   std::uint64_t call_key = 0;        // Key of this attempt: unique in the run.
   MonoTime released{};               // The deadline runs from here.
@@ -53,6 +56,8 @@ struct CallResult {
   std::uint32_t chunks = 0;
   std::uint16_t http_status = 0;
   std::uint8_t flags = 0;    // RecordFlag bits: connection, cap, tool call.
+  std::uint8_t answer = 0;   // AnswerFlag bits.
+  bool streamed = false;     // The answer came as an event stream.
   std::uint8_t resends = 0;  // Bodies sent again after a kept connection had died unnoticed.
   Duration retry_after{-1};  // From the Retry-After header; negative: absent.
   std::string message;       // For people: what went wrong, in a line. Empty when ok.

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "common/base/json_text.h"
+
 namespace plimsoll {
 namespace {
 
@@ -20,6 +22,12 @@ std::string_view HeadOf(Role role) {
   }
   return R"(,{"role":"user","content":")";
 }
+// Fixed, so that every run offers the same; small beside any prompt.
+constexpr std::string_view kTools =
+    R"(,"tools":[{"type":"function","function":{"name":"read_file",)"
+    R"("description":"Reads a file of the workspace.","parameters":{"type":"object",)"
+    R"("properties":{"path":{"type":"string"},"line":{"type":"integer"}},)"
+    R"("required":["path"]}}}])";
 constexpr std::string_view kTail = R"("})";
 
 std::uint64_t ContentBytes(const MessageRange& message) {
@@ -27,22 +35,6 @@ std::uint64_t ContentBytes(const MessageRange& message) {
 }
 
 }  // namespace
-
-std::string JsonEscaped(std::string_view text) {
-  std::string escaped;
-  escaped.reserve(text.size());
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      escaped.push_back('\\');
-      escaped.push_back(c);
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      escaped += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-    } else {
-      escaped.push_back(c);
-    }
-  }
-  return escaped;
-}
 
 ChatBody::ChatBody(const Prompt& prompt, const ChatBodyOptions& options)
     : prompt_(&prompt),
@@ -52,9 +44,9 @@ ChatBody::ChatBody(const Prompt& prompt, const ChatBodyOptions& options)
           R"(],"stream":true,"stream_options":{{"include_usage":true}},"max_tokens":{})",
           options.max_tokens)),
       live_(options.live) {
-  if (options.exact_length) {
-    suffix_ += fmt::format(R"(,"min_tokens":{},"ignore_eos":true)", options.max_tokens);
-  }
+  if (options.min_tokens) suffix_ += fmt::format(R"(,"min_tokens":{})", options.max_tokens);
+  if (options.ignore_eos) suffix_ += R"(,"ignore_eos":true)";
+  if (options.tools) suffix_ += kTools;
   if (!options.extra_fields.empty()) suffix_.append(",").append(options.extra_fields);
   suffix_.push_back('}');
   size_ = prefix_.size() + suffix_.size();

@@ -17,16 +17,15 @@ namespace plimsoll {
 struct ChatBodyOptions {
   std::string_view model;
   std::uint32_t max_tokens = 1;
-  bool exact_length = false;  // min_tokens = max_tokens and ignore_eos: only where accepted.
+  bool min_tokens = false;  // min_tokens = max_tokens: only where it is accepted, as is the next.
+  bool ignore_eos = false;
+  bool tools = false;  // Offers one small tool, so that answers may call it.
   // Further fields of the request's object as JSON text without braces, '"top_k": 1, "seed": 2';
   // checked by whoever read them. Empty: none.
   std::string_view extra_fields;
   // Messages that say something else than the prompt's text; ascending, and outlives the body.
   std::span<const LiveMessage> live;
 };
-
-// `text` as the inside of a JSON string: quotes, backslashes and control characters escaped.
-std::string JsonEscaped(std::string_view text);
 
 class ChatBody final : public BodySource {
  public:

@@ -36,6 +36,16 @@ Duration Units(std::string_view text, Duration unit) {
   return unit * static_cast<Duration::rep>(std::min(count, most));
 }
 
+// A server may quote the token that it refuses; what it says is stored and shown.
+std::string WithoutSecret(std::string text, std::string_view secret) {
+  if (secret.empty()) return text;
+  for (std::size_t at = 0; (at = text.find(secret, at)) != std::string::npos;) {
+    text.replace(at, secret.size(), "[token]");
+    at += std::string_view("[token]").size();
+  }
+  return text;
+}
+
 bool StartsWithNoCase(std::string_view text, std::string_view prefix) {
   return text.size() >= prefix.size() &&
          std::equal(prefix.begin(), prefix.end(), text.begin(), [](char p, char t) {
@@ -87,8 +97,10 @@ class HttpCallTransport::Impl {
     ChatBodyOptions body;
     body.model = target.model;
     body.max_tokens = std::max(1u, std::min(call.max_tokens, target.max_tokens));
-    body.exact_length = target.min_tokens_accepted;
-    body.extra_fields = options.extra_fields;
+    body.min_tokens = call.min_tokens;
+    body.ignore_eos = call.ignore_eos;
+    body.tools = target.tools;
+    body.extra_fields = target.extra_body;
     body.live = call.live;
     request.body = std::make_unique<ChatBody>(*call.prompt, body);
     request.accept_encoding = "gzip, deflate";  // As the usual clients do.
@@ -270,6 +282,7 @@ class HttpCallTransport::HttpCall final : public CallTransport::Call, private Tr
       const std::string first = reader_->FirstBytes();
       result_.message += first.empty() ? "; no byte of a body came" : "; it began: " + first;
     }
+    result_.message = WithoutSecret(std::move(result_.message), shared_.options.bearer_token);
     reader_->Fill(&result_);
     Release();
     const CallResult result = std::move(result_);

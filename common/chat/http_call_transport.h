@@ -17,7 +17,6 @@ namespace plimsoll {
 
 struct HttpCallOptions {
   std::string bearer_token;  // Empty: no authorization header.
-  std::string extra_fields;  // For the request's object; see ChatBodyOptions.
 };
 
 class HttpCallTransport final : public CallTransport {

@@ -8,13 +8,14 @@
 #include <string_view>
 #include <vector>
 
+#include "common/plan/output_length.h"
 #include "common/plan/plan.h"
 
 namespace plimsoll {
 
 // Prompt and asked output together: what a server holds against its limit.
 constexpr std::uint64_t ContextTokens(const RunPlan& plan, const Call& call) {
-  return std::uint64_t{call.tokens_in} + AskedTokens(plan, call);
+  return std::uint64_t{call.tokens_in} + AskFor(plan, call.tokens_out).max_tokens;
 }
 
 // By call of `session`, whether plan.context_limit leaves it out; empty: none is. All of them: the

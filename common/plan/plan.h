@@ -24,6 +24,13 @@ struct TierPlan {
 
 enum class ThinkTime : std::uint8_t { kNone = 0, kRecorded = 1 };  // Sent: never renumber.
 
+// What length of answer a call asks for. Sent: never renumber.
+enum class OutputMode : std::uint8_t {
+  kRecorded = 0,  // The recorded one, divided by output_divisor.
+  kFixed = 1,     // RunPlan::output_tokens.
+  kFree = 2,      // None: the model ends by itself, at the target's cap at the latest.
+};
+
 // What sends nothing while a failed call's back-off runs. Sent: never renumber.
 enum class Silence : std::uint8_t {
   kLane = 0,    // All streams of the lane, as of a user whose client shows an error.
@@ -84,7 +91,10 @@ struct TargetPlan {
   std::string
       affinity_parent_header;  // Carries the parent's id for subagent streams; empty: not sent.
   std::uint32_t max_tokens = 65'536;  // Cap on the cap asked for.
-  bool min_tokens_accepted = false;   // Preflight found that min_tokens / ignore_eos are honoured.
+  bool min_tokens_accepted = false;   // Preflight found that min_tokens is honoured.
+  bool ignore_eos_accepted = false;   // The same of ignore_eos.
+  bool tools = false;                 // Requests offer a tool.
+  std::string extra_body;             // Further fields of each request as JSON text without braces.
   Duration connect_timeout = 10s;
   Duration idle_timeout = 120s;   // Nothing arrived for this long.
   Duration call_deadline = 600s;  // From the attempt's release to its end.
@@ -100,6 +110,8 @@ struct RunPlan {
   std::vector<TierPlan> tiers;
   ThinkTime think_time = ThinkTime::kNone;
   Duration think_time_cap = 60s;
+  OutputMode output_mode = OutputMode::kRecorded;
+  std::uint32_t output_tokens = 0;   // Of kFixed; > 0.
   std::uint32_t output_divisor = 1;  // Recorded output lengths are divided by this (rehearsals).
   bool isolate_prefixes = false;     // Salt the shared prefix per play too.
   ContextLimit context_limit;
@@ -108,14 +120,6 @@ struct RunPlan {
   TargetPlan target;
   friend bool operator==(const RunPlan&, const RunPlan&) = default;
 };
-
-// The output that a replay of `call` asks for: the recorded length, divided and capped by the plan.
-constexpr std::uint32_t AskedTokens(const RunPlan& plan, const Call& call) {
-  const std::uint32_t divisor = plan.output_divisor > 1 ? plan.output_divisor : 1;
-  const std::uint32_t recorded = call.tokens_out / divisor;
-  const std::uint32_t wanted = recorded > 1 ? recorded : 1;
-  return wanted < plan.target.max_tokens ? wanted : plan.target.max_tokens;
-}
 
 // One step as every agent plays it. Phases from the common start:
 //   [0, warm_up) warm-up · [warm_up, warm_up + measure) measured · then cool-down, until every call

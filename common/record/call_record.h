@@ -23,6 +23,15 @@ enum RecordFlag : std::uint8_t {
   kLastAttempt = 8,  // No further attempt of this call follows.
 };
 
+// What kind of answer it was. Tool calls are judged in ok answers only.
+enum AnswerFlag : std::uint8_t {
+  kToolCallsValid = 1,    // Each has a name and arguments that are a JSON object.
+  kToolCallsInvalid = 2,  // Malformed; neither: there were none, or the output cap cut them.
+  kReasoningOnly = 4,     // Reasoning and nothing else.
+  // Usage counts reasoning tokens of which none was streamed: the first token came late by them.
+  kHiddenReasoning = 8,
+};
+
 struct CallRecord {
   // Which call.
   std::uint32_t step = 0;  // Index of the step in the run, repeats counted apart.
@@ -55,11 +64,14 @@ struct CallRecord {
   std::uint32_t tokens_first_chunk = kAbsentTokens;
   std::uint32_t chunks = 0;          // Chunks that carried a token.
   std::uint32_t tokens_planned = 0;  // Recorded prompt length, to compare with tokens_in.
+  std::uint32_t messages = 0;        // Of the prompt: each costs its share of the chat template.
+  std::uint32_t tokens_asked = 0;    // Output length asked for; 0: it was left to the model.
 
   std::uint16_t http_status = 0;  // 0: no status line came.
   Outcome outcome = Outcome::kClientError;
   std::uint8_t flags = 0;    // RecordFlag bits.
   std::uint8_t resends = 0;  // Bodies sent again within this attempt.
+  std::uint8_t answer = 0;   // AnswerFlag bits.
 
   friend bool operator==(const CallRecord&, const CallRecord&) = default;
 };

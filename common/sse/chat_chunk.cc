@@ -86,19 +86,39 @@ bool NoteText(od::value& value, bool* non_empty, int deep = 0) {
   }
 }
 
-bool TakeFunction(od::value& value, ChatChunk* chunk) {
+// A string into *text; *non_empty as in NoteText.
+bool TakeText(od::value& value, std::string_view* text, bool* non_empty) {
+  if (TypeOf(value) != od::json_type::string) return NoteText(value, non_empty);
+  if (value.get_string().get(*text) != SUCCESS) return false;
+  *non_empty = *non_empty || !text->empty();
+  return true;
+}
+
+bool TakeArguments(od::value& value, ToolCallPiece* piece, ChatChunk* chunk) {
+  if (TypeOf(value) != od::json_type::object) {
+    return TakeText(value, &piece->arguments, &chunk->has_token);
+  }
+  od::object arguments;  // Given outright, as some servers do in whole answers.
+  chunk->has_token = true;
+  return value.get_object().get(arguments) == SUCCESS &&
+         arguments.raw_json().get(piece->arguments) == SUCCESS;
+}
+
+bool TakeFunction(od::value& value, ToolCallPiece* piece, ChatChunk* chunk) {
   od::object object;
   if (TypeOf(value) != od::json_type::object) return true;
   if (value.get_object().get(object) != SUCCESS) return false;
   chunk->tool_call = true;
   return ForFields(object, [&](std::string_view key, od::value& field) {
-    if (key == "name" || key == "arguments" || key == "input")
-      return NoteText(field, &chunk->has_token);
-    return true;
+    if (key == "name") return TakeText(field, &piece->name, &chunk->has_token);
+    if (key == "arguments") return TakeArguments(field, piece, chunk);
+    if (key != "input") return true;
+    piece->free_text = true;
+    return NoteText(field, &chunk->has_token);
   });
 }
 
-bool TakeToolCalls(od::value& value, ChatChunk* chunk) {
+bool TakeToolCalls(od::value& value, std::uint32_t choice, ChatChunk* chunk) {
   od::array calls;
   if (TypeOf(value) != od::json_type::array) return true;
   if (value.get_array().get(calls) != SUCCESS) return false;
@@ -107,35 +127,49 @@ bool TakeToolCalls(od::value& value, ChatChunk* chunk) {
     if (TypeOf(call) != od::json_type::object) return true;
     if (call.get_object().get(object) != SUCCESS) return false;
     chunk->tool_call = true;
-    return ForFields(object, [&](std::string_view key, od::value& field) {
-      return (key != "function" && key != "custom") || TakeFunction(field, chunk);
+    ToolCallPiece piece{.choice = choice};
+    const bool whole = ForFields(object, [&](std::string_view key, od::value& field) {
+      if (key == "index" && TypeOf(field) == od::json_type::number) piece.index = Count(field);
+      if (key == "id") return NoteText(field, &piece.has_id);
+      if (key == "custom") piece.free_text = true;
+      return (key != "function" && key != "custom") || TakeFunction(field, &piece, chunk);
     });
+    chunk->tool_calls.push_back(piece);
+    return whole;
   });
+}
+
+// The API's older form: one call, without a list.
+bool TakeOldCall(od::value& value, std::uint32_t choice, ChatChunk* chunk) {
+  if (TypeOf(value) != od::json_type::object) return true;
+  ToolCallPiece piece{.choice = choice, .index = 0};
+  const bool whole = TakeFunction(value, &piece, chunk);
+  chunk->tool_calls.push_back(piece);
+  return whole;
 }
 
 // NoteText, and a string's text goes to where the caller keeps content.
 bool TakeContent(od::value& value, ChatChunk* chunk) {
   if (chunk->content == nullptr || TypeOf(value) != od::json_type::string) {
-    return NoteText(value, &chunk->has_token);
+    return NoteText(value, &chunk->answers);
   }
   std::string_view text;
   if (value.get_string().get(text) != SUCCESS) return false;
-  chunk->has_token = chunk->has_token || !text.empty();
+  chunk->answers = chunk->answers || !text.empty();
   chunk->content->append(text);
   return true;
 }
 
-bool TakeDelta(od::value& value, ChatChunk* chunk, bool* role) {
+bool TakeDelta(od::value& value, std::uint32_t choice, ChatChunk* chunk, bool* role) {
   od::object object;
   if (TypeOf(value) != od::json_type::object) return true;
   if (value.get_object().get(object) != SUCCESS) return false;
   return ForFields(object, [&](std::string_view key, od::value& field) {
     if (key == "content") return TakeContent(field, chunk);
-    if (key == "reasoning" || key == "reasoning_content" || key == "refusal") {
-      return NoteText(field, &chunk->has_token);
-    }
-    if (key == "tool_calls") return TakeToolCalls(field, chunk);
-    if (key == "function_call") return TakeFunction(field, chunk);
+    if (key == "refusal") return NoteText(field, &chunk->answers);
+    if (key == "reasoning" || key == "reasoning_content") return NoteText(field, &chunk->reasons);
+    if (key == "tool_calls") return TakeToolCalls(field, choice, chunk);
+    if (key == "function_call") return TakeOldCall(field, choice, chunk);
     if (key == "role") *role = true;
     return true;
   });
@@ -149,14 +183,23 @@ FinishReason FinishOf(std::string_view reason) {
   return reason.empty() ? FinishReason::kNone : FinishReason::kOther;
 }
 
-bool TakeChoice(od::object choice, ChatChunk* chunk, bool* role) {
+// A choice without an index counts as the first; its tool calls are told apart by its `position`.
+bool TakeChoice(od::object choice, std::uint32_t position, ChatChunk* chunk, bool* role) {
   std::uint64_t index = 0;
+  std::uint32_t tool_choice = position;
   FinishReason finish = FinishReason::kNone;
   const std::size_t kept = chunk->content != nullptr ? chunk->content->size() : 0;
   const bool whole = ForFields(choice, [&](std::string_view key, od::value& field) {
-    if (key == "delta" || key == "message") return TakeDelta(field, chunk, role);
-    if (key == "text") return NoteText(field, &chunk->has_token);
-    if (key == "index" && field.get_uint64().get(index) != SUCCESS) index = 0;
+    if (key == "delta" || key == "message") {
+      return TakeDelta(field, tool_choice, chunk, role);
+    }
+    if (key == "text") return NoteText(field, &chunk->answers);
+    if (key == "index") {
+      const bool valid = field.get_uint64().get(index) == SUCCESS;
+      if (!valid) index = 0;
+      if (valid) tool_choice = static_cast<std::uint32_t>(index);
+      return true;
+    }
     if (key == "finish_reason" && TypeOf(field) == od::json_type::string) {
       std::string_view reason;
       if (field.get_string().get(reason) != SUCCESS) return false;
@@ -178,10 +221,12 @@ bool TakeChoices(od::value& value, ChatChunk* chunk, bool* role) {
   if (TypeOf(value) != od::json_type::array) return true;
   if (value.get_array().get(choices) != SUCCESS) return false;
   chunk->has_choices = true;
+  std::uint32_t position = 0;
   return ForElements(choices, [&](od::value& choice) {
     od::object object;
     if (TypeOf(choice) != od::json_type::object) return true;
-    return choice.get_object().get(object) == SUCCESS && TakeChoice(object, chunk, role);
+    return choice.get_object().get(object) == SUCCESS &&
+           TakeChoice(object, position++, chunk, role);
   });
 }
 
@@ -248,7 +293,9 @@ bool TakeError(od::value& value, ChatChunk* chunk, bool* is_error) {
 void Clear(ChatChunk* chunk) {
   chunk->kind = ChatChunk::Kind::kMalformed;
   chunk->has_token = chunk->role_only = chunk->tool_call = false;
+  chunk->answers = chunk->reasons = false;
   chunk->has_choices = chunk->has_usage = false;
+  chunk->tool_calls.clear();
   chunk->finish = FinishReason::kNone;
   chunk->choices = chunk->finished = 0;
   chunk->usage = ChatUsage{};
@@ -276,6 +323,9 @@ bool TakeDocument(od::document& document, ChatChunk* chunk) {
   });
   const char* rest = nullptr;  // What follows the object is an error.
   if (!whole || document.current_location().get(rest) != simdjson::OUT_OF_BOUNDS) return false;
+  // What NoteText noted for a tool call is the token of one.
+  chunk->answers = chunk->answers || chunk->has_token;
+  chunk->has_token = chunk->answers || chunk->reasons;
   chunk->kind = is_error ? ChatChunk::Kind::kError : ChatChunk::Kind::kChunk;
   chunk->role_only = role && !chunk->has_token && !chunk->tool_call && !chunk->has_usage &&
                      chunk->finish == FinishReason::kNone;
@@ -313,6 +363,10 @@ void ChatChunkParser::Parse(std::string_view payload, ChatChunk* chunk) {
     return;
   }
   if (payload.empty()) return;
+  // Not at the end: the chunk's tool calls point into it until now.
+  if (impl_->buffer.size() > kBufferKept && payload.size() < kBufferKept / 2) {
+    impl_ = std::make_unique<Impl>();
+  }
   std::vector<char>& buffer = impl_->buffer;
   if (buffer.size() < payload.size() + simdjson::SIMDJSON_PADDING) {
     buffer.resize(std::max(2 * buffer.size(), payload.size() + simdjson::SIMDJSON_PADDING));
@@ -324,10 +378,6 @@ void ChatChunkParser::Parse(std::string_view payload, ChatChunk* chunk) {
           SUCCESS ||
       !TakeDocument(document, chunk)) {
     Clear(chunk);
-  }
-  if (buffer.size() > kBufferKept) {
-    document = od::document();
-    impl_ = std::make_unique<Impl>();
   }
 }
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/record/call_record.h"
 
@@ -32,6 +33,17 @@ struct ChatUsage {  // Absent is not zero.
   friend bool operator==(const ChatUsage&, const ChatUsage&) = default;
 };
 
+// One delta of one tool call. The texts live until the parser's next payload.
+struct ToolCallPiece {
+  std::uint32_t choice = 0;
+  std::uint32_t index = kNoIndex;  // Of the call in its choice.
+  bool has_id = false;             // Some servers number nothing, and begin each call with an id.
+  std::string_view name;
+  bool free_text = false;      // A custom tool's: its input is no JSON, and is not kept.
+  std::string_view arguments;  // JSON as text; an object given outright is its own text.
+  static constexpr std::uint32_t kNoIndex = 0xFFFFFFFFu;
+};
+
 struct ChatChunk {
   enum class Kind : std::uint8_t {
     kChunk,
@@ -41,6 +53,8 @@ struct ChatChunk {
   };
   Kind kind = Kind::kMalformed;
   bool has_token = false;  // Non-empty content, reasoning, refusal or tool-call delta (any choice).
+  bool answers = false;    // Of the token: content, refusal or tool call, not only reasoning.
+  bool reasons = false;    // Of the token: reasoning.
   bool role_only = false;  // Announces a role and nothing else.
   bool tool_call = false;  // Part of a tool call.
   bool has_choices = false;  // An array of them, perhaps empty: an answer, not some other JSON.
@@ -49,6 +63,7 @@ struct ChatChunk {
   std::uint64_t choices = 0;                  // Bit i: choice i is in it (from 63 on: bit 63).
   std::uint64_t finished = 0;                 // Bit i: choice i has a finish reason.
   ChatUsage usage;
+  std::vector<ToolCallPiece> tool_calls;  // In order.
   std::string error_message;
   std::string error_code;  // A number is written in decimals.
   std::string error_type;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "common/base/json_text.h"
 #include "common/wire/checks.h"
 #include "plimsoll/v1/plan.pb.h"
 
@@ -80,6 +81,9 @@ void ToProto(const TargetPlan& target, v1::TargetPlan* out) {
   out->set_affinity_parent_header(target.affinity_parent_header);
   out->set_max_tokens(target.max_tokens);
   out->set_min_tokens_accepted(target.min_tokens_accepted);
+  out->set_ignore_eos_accepted(target.ignore_eos_accepted);
+  out->set_tools(target.tools);
+  out->set_extra_body(target.extra_body);
   out->set_connect_timeout_ns(target.connect_timeout.count());
   out->set_idle_timeout_ns(target.idle_timeout.count());
   out->set_call_deadline_ns(target.call_deadline.count());
@@ -88,6 +92,15 @@ void ToProto(const TargetPlan& target, v1::TargetPlan* out) {
 bool IsBaseUrl(std::string_view url) {
   const bool scheme = url.starts_with("http://") || url.starts_with("https://");
   return scheme && !url.ends_with('/');
+}
+
+// With its braces, and not empty inside: what would break a request's body is no such thing.
+bool AreJsonFields(std::string_view text) {
+  JsonObjectChecker object;
+  object.Feed("{");
+  object.Feed(text);
+  object.Feed("}");
+  return object.complete() && text.find('"') != std::string_view::npos;
 }
 
 StatusOr<TargetPlan> FromProto(const v1::TargetPlan& in) {
@@ -113,6 +126,13 @@ StatusOr<TargetPlan> FromProto(const v1::TargetPlan& in) {
   checks.Require(in.max_tokens() > 0, "max_tokens", "above 0");
   target.max_tokens = in.max_tokens();
   target.min_tokens_accepted = in.min_tokens_accepted();
+  target.ignore_eos_accepted = in.ignore_eos_accepted();
+  target.tools = in.tools();
+  target.extra_body = in.extra_body();
+  checks.Require(target.extra_body.size() <= wire::kExtraBodyBytesMax, "extra_body",
+                 "at most 16,384 bytes");
+  checks.Require(target.extra_body.empty() || AreJsonFields(target.extra_body), "extra_body",
+                 "fields of a JSON object");
   target.connect_timeout = checks.PositiveSpan(in.connect_timeout_ns(), "connect_timeout_ns");
   target.idle_timeout = checks.PositiveSpan(in.idle_timeout_ns(), "idle_timeout_ns");
   target.call_deadline = checks.PositiveSpan(in.call_deadline_ns(), "call_deadline_ns");
@@ -133,6 +153,9 @@ void ToProto(const RunPlan& plan, v1::RunPlan* out) {
                                                               : v1::THINK_TIME_NONE);
   out->set_think_time_cap_ns(plan.think_time_cap.count());
   out->set_output_divisor(plan.output_divisor);
+  // The numbers are the same, and both sides say "never renumber".
+  out->set_output_mode(static_cast<v1::OutputMode>(plan.output_mode));
+  out->set_output_tokens(plan.output_tokens);
   out->set_isolate_prefixes(plan.isolate_prefixes);
   out->set_context_limit_tokens(plan.context_limit.tokens);
   // Our numbers and the message's differ by one: 0 is "unspecified" there.
@@ -153,6 +176,13 @@ void ReadReplay(const v1::RunPlan& in, RunPlan* plan, Checks* checks) {
   plan->think_time_cap = checks->Span(in.think_time_cap_ns(), "think_time_cap_ns");
   checks->Require(in.output_divisor() > 0, "output_divisor", "above 0");
   plan->output_divisor = in.output_divisor();
+  const int mode = in.output_mode();
+  const bool known_mode = mode >= v1::OUTPUT_MODE_RECORDED && mode <= v1::OUTPUT_MODE_FREE;
+  checks->Require(known_mode, "output_mode", "a known kind");
+  if (known_mode) plan->output_mode = static_cast<OutputMode>(mode);
+  checks->Require((in.output_tokens() > 0) == (plan->output_mode == OutputMode::kFixed),
+                  "output_tokens", "above 0 exactly where the length is fixed");
+  plan->output_tokens = in.output_tokens();
   plan->isolate_prefixes = in.isolate_prefixes();
   plan->context_limit.tokens = in.context_limit_tokens();
   const int over_limit = in.over_limit();

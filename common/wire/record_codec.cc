@@ -16,6 +16,8 @@ using google::protobuf::RepeatedField;
 using wire::Checks;
 
 constexpr std::uint8_t kKnownFlags = kNewConnection | kCapReached | kToolCallPresent | kLastAttempt;
+constexpr std::uint8_t kKnownAnswers =
+    kToolCallsValid | kToolCallsInvalid | kReasoningOnly | kHiddenReasoning;
 
 // Differences wrap instead of overflowing; what is out of range is refused when read.
 std::int64_t Difference(std::int64_t a, std::int64_t b) {
@@ -106,6 +108,10 @@ void WriteCounts(const RecordBatch& batch, v1::RecordBatch* out) {
               [](const CallRecord& r) { return static_cast<int>(r.outcome); });
   WriteColumn(batch, out->mutable_flags(), [](const CallRecord& r) { return r.flags; });
   WriteColumn(batch, out->mutable_resends(), [](const CallRecord& r) { return r.resends; });
+  WriteColumn(batch, out->mutable_messages(), [](const CallRecord& r) { return r.messages; });
+  WriteColumn(batch, out->mutable_tokens_asked(),
+              [](const CallRecord& r) { return r.tokens_asked; });
+  WriteColumn(batch, out->mutable_answer_flags(), [](const CallRecord& r) { return r.answer; });
 }
 
 // A column as it is read: an absent one is all zeros.
@@ -152,7 +158,10 @@ struct Columns {
         status(in.http_status(), n, "http_status", c),
         outcome(in.outcome(), n, "outcome", c),
         flags(in.flags(), n, "flags", c),
-        resends(in.resends(), n, "resends", c) {}
+        resends(in.resends(), n, "resends", c),
+        messages(in.messages(), n, "messages", c),
+        asked(in.tokens_asked(), n, "tokens_asked", c),
+        answer(in.answer_flags(), n, "answer_flags", c) {}
 
   Column<std::int32_t> step;
   Column<std::uint32_t> lane, play, session, call, stream, attempts_before, tier, block;
@@ -161,7 +170,7 @@ struct Columns {
       duration;
   Column<std::uint32_t> tokens_in, cached, out, in_first, chunks, planned, status;
   Column<int> outcome;
-  Column<std::uint32_t> flags, resends;
+  Column<std::uint32_t> flags, resends, messages, asked, answer;
 };
 
 template <typename Small>
@@ -228,6 +237,14 @@ void ReadCounts(const Columns& in, std::size_t i, CallRecord* record, Checks* ch
   checks->Require((in.flags[i] & ~std::uint32_t{kKnownFlags}) == 0, "flags", "known bits");
   record->flags = static_cast<std::uint8_t>(in.flags[i]);
   record->resends = Narrow<std::uint8_t>(in.resends[i], "resends", checks);
+  record->messages = in.messages[i];
+  record->tokens_asked = in.asked[i];
+  const std::uint32_t answer = in.answer[i];
+  checks->Require((answer & ~std::uint32_t{kKnownAnswers}) == 0, "answer_flags", "known bits");
+  checks->Require(
+      (answer & (kToolCallsValid | kToolCallsInvalid)) != (kToolCallsValid | kToolCallsInvalid),
+      "answer_flags", "tool calls valid or invalid, not both");
+  record->answer = static_cast<std::uint8_t>(answer);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ inline constexpr std::size_t kUrlBytesMax = 2048;
 inline constexpr std::size_t kPathBytesMax = 4096;
 inline constexpr std::size_t kHeaderValueBytesMax = 8192;  // Common servers refuse longer ones.
 inline constexpr std::size_t kHeadersMax = 64;
+inline constexpr std::size_t kExtraBodyBytesMax = 16'384;  // Sampling parameters, not prompts.
 // A reason in words; longer ones are cut by the writer.
 inline constexpr std::size_t kTextBytesMax = 4096;
 inline constexpr std::size_t kCorporaHeldMax = 4096;

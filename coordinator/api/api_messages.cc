@@ -13,7 +13,8 @@ namespace {
 // The values' enums are numbered as the API's are; these say so where the two meet.
 static_assert(static_cast<int>(Verdict::kNoData) == v1::VERDICT_NO_DATA);
 static_assert(static_cast<int>(Lean::kFail) == v1::LEAN_FAIL);
-static_assert(static_cast<int>(Metric::kErrors) == v1::METRIC_ERRORS);
+static_assert(static_cast<int>(Metric::kToolCalls) == v1::METRIC_TOOL_CALLS);
+static_assert(static_cast<int>(FindingLevel::kBlocking) == v1::FINDING_LEVEL_BLOCKING);
 static_assert(static_cast<int>(RunState::kFailed) == v1::RUN_STATE_FAILED);
 static_assert(static_cast<int>(RunPhase::kDone) + 1 == v1::PHASE_DONE);
 static_assert(static_cast<int>(StepPart::kCoolDown) + 1 == v1::STEP_PART_COOL_DOWN);
@@ -75,7 +76,7 @@ void Fill(const RunInfo& run, bool live, v1::RunSummary* out) {
 
 void Fill(const Limit& limit, v1::Limit* out) {
   out->set_metric(Of(limit.metric));
-  if (limit.metric != Metric::kErrors) out->set_quantile_share(Finite(limit.quantile));
+  if (!IsBadShare(limit.metric)) out->set_quantile_share(Finite(limit.quantile));
   out->set_limit(Finite(limit.value));
 }
 
@@ -150,6 +151,39 @@ void Fill(const ErrorSummary& errors, v1::Errors* out) {
   FillOutcomes(errors.outcomes, out);
 }
 
+void Fill(const FidelitySummary& fidelity, v1::Fidelity* out) {
+  using Out = v1::Fidelity;
+  out->set_output_n(fidelity.output_n);
+  SetIf(fidelity.output_ratio, out, &Out::set_output_came_share);
+  SetIf(fidelity.output_ratio_p50, out, &Out::set_output_came_p50_share);
+  out->set_prompt_n(fidelity.prompt_n);
+  out->set_cached_n(fidelity.cached_n);
+  SetIf(fidelity.drift_p50, out, &Out::set_drift_p50_share);
+  SetIf(fidelity.drift_max, out, &Out::set_drift_worst_share);
+  SetIf(fidelity.drift_total, out, &Out::set_drift_total_share);
+  out->set_drift_over_n(fidelity.drift_over);
+  out->set_tool_calls_n(fidelity.tool_present);
+  out->set_tool_calls_valid(fidelity.tool_valid);
+  out->set_tool_calls_invalid(fidelity.tool_invalid);
+  out->set_reasoning_only(fidelity.reasoning_only);
+  out->set_hidden_reasoning(fidelity.hidden_reasoning);
+}
+
+void Fill(const PreflightSummary& preflight, v1::Preflight* out) {
+  for (const Finding& finding : preflight.findings) {
+    v1::Finding* to = out->add_findings();
+    to->set_level(static_cast<v1::FindingLevel>(finding.level));
+    to->set_text(ValidUtf8(finding.text));
+  }
+  if (preflight.fit) {
+    out->mutable_template_fit()->set_tokens_per_request(Finite(preflight.fit->per_request));
+    out->mutable_template_fit()->set_tokens_per_message(Finite(preflight.fit->per_message));
+    out->mutable_template_fit()->set_tokens_per_word(Finite(preflight.fit->per_word));
+  }
+  out->set_min_tokens_honoured(preflight.min_tokens);
+  out->set_ignore_eos_honoured(preflight.ignore_eos);
+}
+
 void Fill(const AgentEvidence& agent, v1::StepAgent* out) {
   out->set_slot(agent.slot);
   out->set_name(ValidUtf8(agent.name));
@@ -209,6 +243,7 @@ void FillModel(const ReportModel& model, v1::Run* out) {
   }
   for (const ReportedStep& step : model.steps) ToApi(step, out->add_steps());
   for (const std::string& note : model.notes) out->add_notes(ValidUtf8(note));
+  if (model.preflight) Fill(*model.preflight, out->mutable_preflight());
 }
 
 }  // namespace
@@ -262,6 +297,7 @@ void ToApi(const ReportedStep& step, v1::Step* out) {
   out->set_tokens_cached(s.tokens_cached);
   out->set_tokens_out(s.tokens_out);
   out->set_ok_calls_without_usage(s.usage_missing);
+  Fill(s.fidelity, out->mutable_fidelity());
   for (const AgentEvidence& agent : s.agents) Fill(agent, out->add_agents());
   for (const Identity& identity : s.identities) Fill(identity, out->add_identities());
   for (const std::string& note : step.notes) out->add_notes(ValidUtf8(note));

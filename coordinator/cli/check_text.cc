@@ -68,7 +68,7 @@ std::string StepTable(const Scenario& scenario, const RunPlan& plan, const DryPl
 }
 
 std::string PartName(const Limit& limit) {
-  if (limit.metric == Metric::kErrors) return "errors";
+  if (IsBadShare(limit.metric)) return Name(limit.metric);
   return fmt::format("{} P{:g}", Name(limit.metric), limit.quantile * 100);
 }
 
@@ -76,7 +76,7 @@ std::string PartName(const Limit& limit) {
 std::string Interval(const Precision& part) {
   if (part.calls < part.calls_needed) return "no data";
   if (!part.half_width) return "none";
-  const double p = part.limit.metric == Metric::kErrors ? part.limit.value : part.limit.quantile;
+  const double p = IsBadShare(part.limit.metric) ? part.limit.value : part.limit.quantile;
   const double low = std::max(0.0, p - *part.half_width) * 100;
   const double high = std::min(1.0, p + *part.half_width) * 100;
   return fmt::format("{:.1f}–{:.1f}%", low, high);

@@ -113,6 +113,10 @@ PartSoFar SoFarOf(const Limit& limit, const LiveNumbers& numbers) {
       return RateSoFar(limit, numbers);
     case Metric::kErrors:
       break;
+    case Metric::kToolCalls:  // Told by records alone, at the step's end.
+      return {.name = "tool calls",
+              .value = "–",
+              .limit = fmt::format("limit {:g}%", limit.value * 100)};
   }
   return ErrorsSoFar(limit, numbers);
 }
@@ -136,7 +140,9 @@ Line PartLine(const Limit& limit, const LiveNumbers& numbers) {
                {fmt::format("{:<12}", part.value), judged},
                {fmt::format("{:<15}", part.limit), kDim},
                {fmt::format(" {} {}", part.n, errors ? "attempts" : "calls")}};
-  if (errors) {
+  if (limit.metric == Metric::kToolCalls) {
+    line.back() = {" judged at the step's end", kDim};
+  } else if (errors) {
     const std::string failures = FailuresByOutcome(numbers.outcomes);
     if (!failures.empty()) line.push_back({": " + failures, kWarn});
   } else if (!part.enough) {
@@ -196,7 +202,7 @@ Line StepLine(const LiveStatus& status) {
 std::string PhaseText(const LiveStatus& status) {
   switch (status.phase) {
     case RunPhase::kPreflight:
-      return "preflight: one call to the target";
+      return "preflight: a few calls to the target";
     case RunPhase::kGather:
       return fmt::format("waiting for agents: {} of {} are here", status.agents_present,
                          status.agents_planned);

@@ -93,7 +93,8 @@ class RunApp {
   std::optional<LiveRun> Live();
   std::string ApiAddresses() const;
   void EndApi();
-  void StartPreflight(const RunPlan& plan, std::function<void(Status)> done);
+  void StartPreflight(const RunPlan& plan, std::function<void(PreflightReport)> done);
+  void OnPreflight(const PreflightReport& report);
   std::string Stamped(const std::string& line) const;
   void Say(const std::string& line);
   void OnStep(const RunStep& step);
@@ -108,6 +109,7 @@ class RunApp {
   CurlTransport http_;
   RunInfo info_;
   RunPlan plan_;
+  HttpCallOptions secrets_;
   LateEvents link_events_;
   std::unique_ptr<GrpcFleetServer> links_;
   std::unique_ptr<LocalAgents> local_;
@@ -150,8 +152,8 @@ Status RunApp::SetUp() {
                                       {.run_id = info_.id,
                                        .nonce = info_.nonce,
                                        .corpus_digest = loaded_.corpus_digest}));
-  ASSIGN_OR_RETURN(HttpCallOptions secrets, ReadTargetSecrets(plan_.target));
-  target_ = std::make_unique<HttpCallTransport>(http_, loop_, plan_.target, std::move(secrets));
+  ASSIGN_OR_RETURN(secrets_, ReadTargetSecrets(plan_.target));
+  target_ = std::make_unique<HttpCallTransport>(http_, loop_, plan_.target, secrets_);
   RETURN_IF_ERROR(StartLinks());
   RETURN_IF_ERROR(StartApi());
   return repo_.PutRun(info_);  // Last: a run that could not be set up was none.
@@ -175,20 +177,21 @@ Status RunApp::StartLinks() {
               .corpus = loaded_.corpus,
               .corpus_bytes = loaded_.corpus_bytes,
               .build = kVersion},
-      RunDeps{
-          .scheduler = loop_,
-          .links = *links_,
-          .journal = *journal_,
-          .spawner = local_.get(),
-          .preflight =
-              [this](std::function<void(Status)> done) { StartPreflight(plan_, std::move(done)); },
-          .say = [this](const std::string& line) { Say(line); },
-          .step_judged = [this](const RunStep& step) { OnStep(step); },
-          .finished =
-              [this](RunResult result) {
-                result_ = std::move(result);
-                loop_.Stop();
-              }});
+      RunDeps{.scheduler = loop_,
+              .links = *links_,
+              .journal = *journal_,
+              .spawner = local_.get(),
+              .preflight =
+                  [this](std::function<void(PreflightReport)> done) {
+                    StartPreflight(plan_, std::move(done));
+                  },
+              .say = [this](const std::string& line) { Say(line); },
+              .step_judged = [this](const RunStep& step) { OnStep(step); },
+              .finished =
+                  [this](RunResult result) {
+                    result_ = std::move(result);
+                    loop_.Stop();
+                  }});
   link_events_.Bind(driver_->link_events());
   return absl::OkStatus();
 }
@@ -235,7 +238,7 @@ void RunApp::EndApi() {
   api_.reset();
 }
 
-void RunApp::StartPreflight(const RunPlan& plan, std::function<void(Status)> done) {
+void RunApp::StartPreflight(const RunPlan& plan, std::function<void(PreflightReport)> done) {
   const FirstPrompt first =
       LongestFirstPrompt(plan, *loaded_.corpus, loaded_.scenario.sweep.sessions.front());
   const std::uint64_t key = MixKey(plan.nonce, HashBytes("preflight"));
@@ -243,8 +246,26 @@ void RunApp::StartPreflight(const RunPlan& plan, std::function<void(Status)> don
   // Salted apart from every lane, so that it warms no cache for them.
   PromptIndex(loaded_.corpus->sessions[first.session])
       .Build(first.call, {.play = key, .run = key}, &prompt);
-  preflight_ =
-      std::make_unique<Preflight>(*target_, std::move(prompt), key, loop_.Now(), std::move(done));
+  preflight_ = std::make_unique<Preflight>(
+      PreflightDeps{.http = http_,
+                    .calls = *target_,
+                    .scheduler = loop_,
+                    .target = plan.target,
+                    .secrets = secrets_},
+      PreflightSetup{.model = plan.target.model, .output_mode = plan.output_mode},
+      std::move(prompt), key, [this, done = std::move(done)](PreflightReport report) {
+        OnPreflight(report);
+        done(std::move(report));
+      });
+}
+
+void RunApp::OnPreflight(const PreflightReport& report) {
+  info_.preflight = report.summary;
+  for (const Finding& finding : report.summary.findings) {
+    // A blocking one is said by the run's end.
+    if (finding.level == FindingLevel::kBlocking) continue;
+    Say(fmt::format("  {}{}", finding.level == FindingLevel::kOk ? "" : "warning: ", finding.text));
+  }
 }
 
 std::string RunApp::Stamped(const std::string& line) const {

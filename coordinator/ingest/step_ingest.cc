@@ -19,6 +19,11 @@ double EndToEndRate(const CallRecord& r) {
          static_cast<double>(r.last_token - r.first_released);
 }
 
+// In millionths; what no sane server says is capped, far above any limit.
+std::int64_t Ppm(double share) {
+  return static_cast<std::int64_t>(std::llround(std::min(share, 1e6) * 1e6));
+}
+
 // Odd, so that it and its small multiples are not 0.
 std::uint32_t PlayMixed(std::uint32_t lane, std::uint32_t play) {
   return static_cast<std::uint32_t>(MixKey(lane, play) >> 32) | 1;
@@ -32,11 +37,12 @@ std::int64_t Milli(double rate) {
 
 StepIngest::StepIngest(const StepPlan& plan, std::vector<LaneSpec> lanes,
                        std::vector<std::string> tier_names, std::vector<Duration> recorded_cycle,
-                       const Bar& bar)
+                       const Bar& bar, const TemplateFit& fit)
     : plan_(plan),
       lanes_(std::move(lanes)),
       tier_names_(std::move(tier_names)),
       recorded_cycle_(std::move(recorded_cycle)),
+      fit_(fit),
       blocks_(static_cast<std::uint32_t>(plan.measure / plan.block)),
       cells_(lanes_.size() * blocks_),
       plays_(lanes_.size()),
@@ -121,6 +127,42 @@ void StepIngest::CountAttempt(const CallRecord& record) {
   if (record.tokens_cached != kAbsentTokens) tokens_cached_ += record.tokens_cached;
   if (record.tokens_out != kAbsentTokens) tokens_out_ += record.tokens_out;
   if (record.outcome == Outcome::kOk && record.tokens_out == kAbsentTokens) ++usage_missing_;
+  CountFidelity(record, counts);
+}
+
+void StepIngest::CountFidelity(const CallRecord& record, CellCounts& counts) {
+  FidelityEvidence& f = fidelity_;
+  const double expected = fit_.Expected(record.tokens_planned, record.messages);
+  if (record.tokens_in != kAbsentTokens && expected > 0) {
+    ++f.prompt_n;
+    if (record.tokens_cached != kAbsentTokens) ++f.cached_n;
+    f.tokens_expected += expected;
+    f.tokens_reported += record.tokens_in;
+    // Rounded to whole tokens, as usage is: half a token of a short prompt is no drift.
+    const double drift = std::abs(record.tokens_in - std::round(expected)) / expected;
+    f.drift_ppm.Record(Ppm(drift));
+    if (drift > kDriftShareMax) ++f.drift_over;
+  }
+  if (record.outcome == Outcome::kOk) CountOutput(record, counts);
+}
+
+void StepIngest::CountOutput(const CallRecord& record, CellCounts& counts) {
+  FidelityEvidence& f = fidelity_;
+  if (record.tokens_asked > 0 && record.tokens_out != kAbsentTokens) {
+    ++f.output_n;
+    f.tokens_asked += record.tokens_asked;
+    f.tokens_came += record.tokens_out;
+    f.output_ratio_ppm.Record(Ppm(static_cast<double>(record.tokens_out) / record.tokens_asked));
+  }
+  const bool valid = (record.answer & kToolCallsValid) != 0;
+  const bool invalid = (record.answer & kToolCallsInvalid) != 0;
+  if ((record.flags & kToolCallPresent) != 0 || invalid) ++f.tool_present;
+  if (valid) ++f.tool_valid;
+  if (invalid) ++f.tool_invalid;
+  if (valid || invalid) ++counts.tool_answers;
+  if (invalid) ++counts.tool_invalid;
+  if ((record.answer & kReasoningOnly) != 0) ++f.reasoning_only;
+  if ((record.answer & kHiddenReasoning) != 0) ++f.hidden_reasoning;
 }
 
 void StepIngest::Observe(const CallRecord& record, Cell& cell) {
@@ -244,6 +286,7 @@ StepEvidence StepIngest::SoFar(std::vector<AgentEvidence> agents) const {
   evidence.tokens_cached = tokens_cached_;
   evidence.tokens_out = tokens_out_;
   evidence.usage_missing = usage_missing_;
+  evidence.fidelity = fidelity_;
   SumCells(&evidence);
   return evidence;
 }

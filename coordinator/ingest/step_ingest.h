@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "common/plan/template_fit.h"
 #include "common/record/call_record.h"
 #include "coordinator/judge/bar.h"
 #include "coordinator/judge/cell.h"
@@ -17,8 +18,9 @@ class StepIngest {
  public:
   // `lanes` are those of the step, by number. `recorded_cycle` is, by tier, the recorded time from
   // one release to the next: it stands in where a tier has no ok call (design section 2, "unsent").
+  // `fit` says what usage should report of a planned prompt.
   StepIngest(const StepPlan& plan, std::vector<LaneSpec> lanes, std::vector<std::string> tier_names,
-             std::vector<Duration> recorded_cycle, const Bar& bar);
+             std::vector<Duration> recorded_cycle, const Bar& bar, const TemplateFit& fit = {});
 
   // Records of other steps are ignored.
   void Add(const CallRecord& record);
@@ -61,6 +63,8 @@ class StepIngest {
   Cell& CellAt(std::uint32_t lane, std::uint32_t block) { return cells_[lane * blocks_ + block]; }
   static StreamState& StreamOf(LanePlay& play, std::uint32_t stream);
   void CountAttempt(const CallRecord& record);
+  void CountFidelity(const CallRecord& record, CellCounts& counts);
+  void CountOutput(const CallRecord& record, CellCounts& counts);
   void Observe(const CallRecord& record, Cell& cell);
   void ObserveUnfinished(std::uint32_t lane);
   void BookUnsent();
@@ -72,6 +76,7 @@ class StepIngest {
   const std::vector<LaneSpec> lanes_;
   const std::vector<std::string> tier_names_;
   const std::vector<Duration> recorded_cycle_;
+  const TemplateFit fit_;
   std::uint32_t blocks_;
   std::int64_t ttft_limit_ns_ = -1;  // Negative: the bar has no such part.
   double rate_limit_ = -1;
@@ -87,6 +92,7 @@ class StepIngest {
   std::uint64_t tokens_cached_ = 0;
   std::uint64_t tokens_out_ = 0;
   std::uint64_t usage_missing_ = 0;
+  FidelityEvidence fidelity_;
 
   bool broken_off_ = false;
   std::uint64_t hung_up_ = 0;

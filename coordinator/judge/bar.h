@@ -12,14 +12,19 @@ enum class Metric : std::uint8_t {
   kTtft = 1,           // Seconds; at most the limit is good.
   kInteractivity = 2,  // Tokens per second per user; at least the limit is good.
   kErrors = 3,         // Share 0…1; at most the limit is good.
+  kToolCalls = 4,      // Share 0…1 of answers with tool calls that are malformed; likewise.
 };
 
-// "TTFT", "interactivity", "errors".
+// "TTFT", "interactivity", "errors", "tool calls".
 const char* Name(Metric metric);
+// A share of bad ones, without a percentile.
+constexpr bool IsBadShare(Metric metric) {
+  return metric == Metric::kErrors || metric == Metric::kToolCalls;
+}
 
 struct Limit {
   Metric metric = Metric::kTtft;
-  double quantile = 0.9;  // Share of calls that must be within the limit; unused for kErrors.
+  double quantile = 0.9;  // Share of calls that must be within the limit; unused for IsBadShare.
   double value = 0;       // In the metric's unit.
   friend bool operator==(const Limit&, const Limit&) = default;
 };

@@ -28,6 +28,8 @@ struct CellCounts {
   std::uint32_t attempts = 0;        // Released attempts, client errors included.
   std::uint32_t failed = 0;          // Of them failures.
   std::uint32_t unsent = 0;          // Calls of failed plays never sent (design section 2).
+  std::uint32_t tool_answers = 0;    // ok answers whose tool calls were judged …
+  std::uint32_t tool_invalid = 0;    // … and of them the malformed ones.
   friend bool operator==(const CellCounts&, const CellCounts&) = default;
 };
 
@@ -56,6 +58,32 @@ struct AgentEvidence {
   bool lost = false;  // Gone, or silent for too long, within the step.
 };
 
+// By how much usage may differ from the planned prompt length before it is said (design section 4).
+inline constexpr double kDriftShareMax = 0.02;
+
+// How true the replay was to its plan, as the server's usage says: of attempts released in the
+// measured time.
+struct FidelityEvidence {
+  // ok calls with usage for which a length was asked.
+  std::uint64_t output_n = 0;
+  std::uint64_t tokens_asked = 0;
+  std::uint64_t tokens_came = 0;
+  Histogram output_ratio_ppm;  // Came ÷ asked, in millionths.
+  // Calls whose usage says the prompt's length.
+  std::uint64_t prompt_n = 0;
+  std::uint64_t cached_n = 0;  // Of them those that say how much came from a cache.
+  double tokens_expected = 0;  // By the plan and the template's fit.
+  std::uint64_t tokens_reported = 0;
+  Histogram drift_ppm;           // |reported − expected| ÷ expected, in millionths.
+  std::uint64_t drift_over = 0;  // Calls over kDriftShareMax.
+  // ok answers.
+  std::uint64_t tool_present = 0;
+  std::uint64_t tool_valid = 0;
+  std::uint64_t tool_invalid = 0;  // What is neither was cut by its cap.
+  std::uint64_t reasoning_only = 0;
+  std::uint64_t hidden_reasoning = 0;
+};
+
 struct StepEvidence {
   StepPlan plan;
   std::vector<std::string> tier_names;  // Indexed by CellCounts::tier.
@@ -78,6 +106,7 @@ struct StepEvidence {
   std::uint64_t tokens_out = 0;
   std::uint64_t usage_missing = 0;     // ok calls without usage.
   double requests_in_flight_mean = 0;  // Over the measured time.
+  FidelityEvidence fidelity;
 };
 
 }  // namespace plimsoll

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -38,6 +39,10 @@ std::vector<ShareCell> CellsOf(const StepEvidence& evidence, Metric metric) {
       case Metric::kErrors:
         share.n = std::uint64_t{cell.attempts} + cell.unsent;
         share.hits = std::uint64_t{cell.failed} + cell.unsent;
+        break;
+      case Metric::kToolCalls:
+        share.n = cell.tool_answers;
+        share.hits = cell.tool_invalid;
         break;
     }
     cells.push_back(share);
@@ -127,33 +132,46 @@ PartVerdict JudgeLatency(PartVerdict part, const StepEvidence& evidence) {
   return part;
 }
 
-PartVerdict JudgeErrors(PartVerdict part, const StepEvidence& evidence) {
-  const ShareInterval interval = SmallShareOf(CellsOf(evidence, Metric::kErrors));
+PartVerdict JudgeBadShare(PartVerdict part, const StepEvidence& evidence) {
+  const bool errors = part.limit.metric == Metric::kErrors;
+  const ShareInterval interval = SmallShareOf(CellsOf(evidence, part.limit.metric));
   TakeInterval(part, interval);
-  if (interval.n == 0) return NoData(std::move(part), "no attempt was released");
+  if (interval.n == 0) {
+    return NoData(std::move(part),
+                  errors ? "no attempt was released" : "no answer held a whole tool call");
+  }
   TakeSide(part, interval, part.limit.value, Side::kBelow);
   part.value = interval.share;
   if (part.limit.value > 0) part.margin = (part.limit.value - interval.share) / part.limit.value;
   part.reason = fmt::format(
-      "{} of {} attempts failed or were never sent: {:.2f}% (95% interval "
-      "{:.2f}–{:.2f}%), limit {:g}%",
-      interval.hits, interval.n, interval.share * 100, interval.low * 100, interval.high * 100,
-      part.limit.value * 100);
+      "{} of {} {}: {:.2f}% (95% interval {:.2f}–{:.2f}%), limit {:g}%", interval.hits, interval.n,
+      errors ? "attempts failed or were never sent" : "answers with tool calls were malformed",
+      interval.share * 100, interval.low * 100, interval.high * 100, part.limit.value * 100);
   return part;
+}
+
+std::string LighterLoad(double sent_share, std::string_view what) {
+  return fmt::format(
+      "only {:.1f}% of the planned load was sent, under {:.0f}%: the {} belong to a "
+      "lighter load",
+      sent_share * 100, void_rules::kSentShareMin * 100, what);
 }
 
 PartVerdict JudgePart(const Limit& limit, const StepEvidence& evidence, double sent_share) {
   PartVerdict part{.limit = limit};
   if (!std::isfinite(limit.value)) return NoData(std::move(part), "the limit is not a number");
-  if (limit.metric == Metric::kErrors) return JudgeErrors(std::move(part), evidence);
+  if (limit.metric == Metric::kErrors) return JudgeBadShare(std::move(part), evidence);
+  if (limit.metric == Metric::kToolCalls) {
+    part = JudgeBadShare(std::move(part), evidence);
+    // Malformed is malformed; but well formed under a lighter load proves nothing.
+    if (part.verdict == Verdict::kFail || sent_share >= void_rules::kSentShareMin) return part;
+    return NoData(std::move(part), LighterLoad(sent_share, "tool calls"));
+  }
   if (limit.metric != Metric::kTtft && limit.metric != Metric::kInteractivity) {
     return NoData(std::move(part), "the bar names an unknown part");
   }
   if (sent_share < void_rules::kSentShareMin) {
-    return NoData(std::move(part),
-                  fmt::format("only {:.1f}% of the planned load was sent, under {:.0f}%: the "
-                              "latencies belong to a lighter load",
-                              sent_share * 100, void_rules::kSentShareMin * 100));
+    return NoData(std::move(part), LighterLoad(sent_share, "latencies"));
   }
   if (limit.metric == Metric::kInteractivity) {
     const std::uint64_t ok = evidence.outcomes[static_cast<std::size_t>(Outcome::kOk)];

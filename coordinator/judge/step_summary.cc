@@ -74,6 +74,35 @@ ErrorSummary SummarizeErrors(const StepEvidence& evidence) {
   return summary;
 }
 
+constexpr double kPpm = 1e6;
+
+std::optional<double> Share(std::optional<std::int64_t> ppm) {
+  if (!ppm) return std::nullopt;
+  return static_cast<double>(*ppm) / kPpm;
+}
+
+FidelitySummary SummarizeFidelity(const FidelityEvidence& e) {
+  FidelitySummary summary{.output_n = e.output_n,
+                          .output_ratio_p50 = Share(e.output_ratio_ppm.Quantile(0.5)),
+                          .prompt_n = e.prompt_n,
+                          .cached_n = e.cached_n,
+                          .drift_p50 = Share(e.drift_ppm.Quantile(0.5)),
+                          .drift_over = e.drift_over,
+                          .tool_present = e.tool_present,
+                          .tool_valid = e.tool_valid,
+                          .tool_invalid = e.tool_invalid,
+                          .reasoning_only = e.reasoning_only,
+                          .hidden_reasoning = e.hidden_reasoning};
+  if (e.tokens_asked > 0) {
+    summary.output_ratio = static_cast<double>(e.tokens_came) / static_cast<double>(e.tokens_asked);
+  }
+  if (!e.drift_ppm.empty()) summary.drift_max = Share(e.drift_ppm.max());
+  if (e.tokens_expected > 0) {
+    summary.drift_total = static_cast<double>(e.tokens_reported) / e.tokens_expected - 1;
+  }
+  return summary;
+}
+
 }  // namespace
 
 StepSummary Summarize(const StepEvidence& evidence, const StepVerdict& verdict) {
@@ -87,6 +116,7 @@ StepSummary Summarize(const StepEvidence& evidence, const StepVerdict& verdict) 
                       .tokens_cached = evidence.tokens_cached,
                       .tokens_out = evidence.tokens_out,
                       .usage_missing = evidence.usage_missing,
+                      .fidelity = SummarizeFidelity(evidence.fidelity),
                       .agents = evidence.agents,
                       .identities = evidence.identities,
                       .replay = evidence.replay};

@@ -56,6 +56,25 @@ struct ErrorSummary {
   OutcomeCounts outcomes{};
 };
 
+// How true the replay was (FidelityEvidence), as shown.
+struct FidelitySummary {
+  std::uint64_t output_n = 0;              // ok calls for which a length was asked.
+  std::optional<double> output_ratio;      // Tokens that came ÷ asked, over all of them.
+  std::optional<double> output_ratio_p50;  // The median call's.
+  std::uint64_t prompt_n = 0;              // Calls whose usage says the prompt's length.
+  std::uint64_t cached_n = 0;              // Of them with cached tokens.
+  std::optional<double> drift_p50;         // Share by which it differs from the plan.
+  std::optional<double> drift_max;         // Of the worst call.
+  std::optional<double> drift_total;   // Of all tokens, signed: positive is longer than planned.
+  std::uint64_t drift_over = 0;        // Calls over kDriftShareMax.
+  std::uint64_t tool_present = 0;      // ok answers with tool calls …
+  std::uint64_t tool_valid = 0;        // … all well formed …
+  std::uint64_t tool_invalid = 0;      // … malformed; the rest was cut by its cap.
+  std::uint64_t reasoning_only = 0;    // ok answers of reasoning and nothing else.
+  std::uint64_t hidden_reasoning = 0;  // Usage counts reasoning that was not streamed.
+  friend bool operator==(const FidelitySummary&, const FidelitySummary&) = default;
+};
+
 struct StepSummary {
   StepPlan plan;
   StepVerdict verdict;
@@ -70,6 +89,7 @@ struct StepSummary {
   std::uint64_t tokens_cached = 0;
   std::uint64_t tokens_out = 0;
   std::uint64_t usage_missing = 0;  // ok calls without usage.
+  FidelitySummary fidelity;
   std::vector<AgentEvidence> agents;
   std::vector<Identity> identities;
   ReplaySummary replay;

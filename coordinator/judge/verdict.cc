@@ -24,6 +24,8 @@ const char* Name(Metric metric) {
       return "interactivity";
     case Metric::kErrors:
       return "errors";
+    case Metric::kToolCalls:
+      return "tool calls";
   }
   return "unknown";
 }

@@ -27,8 +27,8 @@ struct PartVerdict {
       value;  // The percentile or rate over all, failed calls included; absent: none, or +infinity.
   bool value_infinite = false;          // The percentile fell among failed calls.
   std::optional<double> value_ok_only;  // Over the calls that have one, shown beside.
-  double share_within = 0;              // Of calls at the limit's good side (errors: failed share).
-  double share_low = 0;                 // 95% interval of that share.
+  double share_within = 0;  // Of calls at the limit's good side (IsBadShare: of the bad ones).
+  double share_low = 0;     // 95% interval of that share.
   double share_high = 1;
   std::optional<double> margin;  // (limit − value) / limit, positive is good.
 };

@@ -7,6 +7,7 @@
 #include "common/base/limits.h"
 #include "common/corpus/stats.h"
 #include "common/plan/lanes.h"
+#include "common/plan/output_length.h"
 #include "common/plan/session_graph.h"
 #include "common/stats/student_t.h"
 #include "coordinator/judge/proportion.h"
@@ -37,8 +38,10 @@ double LimitOf(const Bar& bar, Metric metric) {
 }
 
 std::uint32_t OutputOf(const Call& call, const RunPlan& plan) {
-  const std::uint32_t divided = call.tokens_out / std::max(1u, plan.output_divisor);
-  return std::clamp<std::uint32_t>(divided, 1, std::max(1u, plan.target.max_tokens));
+  const std::uint32_t asked = AskFor(plan, call.tokens_out).asked;
+  if (asked > 0) return asked;
+  // Left to the model: the recorded one ended by itself too.
+  return std::clamp<std::uint32_t>(call.tokens_out, 1, std::max(1u, plan.target.max_tokens));
 }
 
 // The session as it is expected to be served: a rehearsal that shortens calls shortens their time.
@@ -92,12 +95,13 @@ Precision PrecisionOf(const Limit& limit, const DryStep& step, Duration measure)
   Precision part;
   part.limit = limit;
   part.calls = static_cast<std::uint64_t>(step.requests);
-  const bool errors = limit.metric == Metric::kErrors;
+  const bool errors = IsBadShare(limit.metric);
   part.calls_needed = errors ? 1 : FewestForQuantile(limit.quantile);
   part.measure_needed = TimeFor(static_cast<double>(part.calls_needed), step.requests, measure);
   part.measure_needed_at_bar =
       TimeFor(static_cast<double>(part.calls_needed), step.requests_at_bar, measure);
-  if (step.sessions < 2 || part.calls == 0) return part;
+  // How many answers call a tool, only the model knows.
+  if (step.sessions < 2 || part.calls == 0 || limit.metric == Metric::kToolCalls) return part;
   const double p = errors ? limit.value : limit.quantile;
   const double t = StudentTQuantile(0.975, step.sessions - 1.0);
   part.half_width = std::min(

@@ -49,6 +49,8 @@ StatusOr<RunPlan> MakeRunPlan(const Scenario& scenario, const Corpus& corpus,
   plan.tiers = scenario.mix;
   plan.think_time = scenario.replay.think_time;
   plan.think_time_cap = scenario.replay.think_time_cap;
+  plan.output_mode = scenario.replay.output_mode;
+  plan.output_tokens = scenario.replay.output_tokens;
   plan.output_divisor = scenario.replay.output_divisor;
   plan.isolate_prefixes = scenario.replay.isolate_prefixes;
   plan.failure = scenario.replay.failure;

@@ -183,6 +183,7 @@ void AppendStepLine(LineKind kind, const StepRow& row, std::string* out) {
   PartFields("ttft", PartOf(s.verdict, Metric::kTtft), line);
   PartFields("interactivity", PartOf(s.verdict, Metric::kInteractivity), line);
   PartFields("errors", PartOf(s.verdict, Metric::kErrors), line);
+  PartFields("tool_calls", PartOf(s.verdict, Metric::kToolCalls), line);
   LaneTimeFields(s, line);
   SpeedFields(s, line);
   ErrorFields(s, line);
@@ -227,12 +228,18 @@ void AppendRecordLine(LineKind kind, const keys::BatchKey& batch, const CallReco
   line.Tokens("tokens_out", r.tokens_out);
   line.Tokens("tokens_first_chunk", r.tokens_first_chunk);
   line.Count("tokens_planned", r.tokens_planned);
+  r.tokens_asked == 0 ? line.Absent("tokens_asked") : line.Count("tokens_asked", r.tokens_asked);
+  line.Count("messages", r.messages);
   line.Count("chunks", r.chunks);
   r.http_status == 0 ? line.Absent("http_status") : line.Count("http_status", r.http_status);
   line.Text("outcome", Name(r.outcome));
   line.Flag("new_connection", (r.flags & kNewConnection) != 0);
   line.Flag("cap_reached", (r.flags & kCapReached) != 0);
   line.Flag("tool_call_present", (r.flags & kToolCallPresent) != 0);
+  line.Flag("tool_calls_valid", (r.answer & kToolCallsValid) != 0);
+  line.Flag("tool_calls_invalid", (r.answer & kToolCallsInvalid) != 0);
+  line.Flag("reasoning_only", (r.answer & kReasoningOnly) != 0);
+  line.Flag("hidden_reasoning", (r.answer & kHiddenReasoning) != 0);
   line.Flag("last_attempt", (r.flags & kLastAttempt) != 0);
   line.Count("resends", static_cast<unsigned>(r.resends));
   line.End();

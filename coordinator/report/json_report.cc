@@ -48,6 +48,7 @@ const char* UnitOf(Metric metric) {
     case Metric::kInteractivity:
       return "tok/s";
     case Metric::kErrors:
+    case Metric::kToolCalls:
       return "share";
   }
   return "";
@@ -57,7 +58,7 @@ Json Of(const Limit& limit) {
   Json json = {{"metric", Name(limit.metric)},
                {"limit", Number(limit.value)},
                {"unit", UnitOf(limit.metric)}};
-  if (limit.metric != Metric::kErrors) json["quantile"] = Number(limit.quantile);
+  if (!IsBadShare(limit.metric)) json["quantile"] = Number(limit.quantile);
   return json;
 }
 
@@ -70,10 +71,12 @@ Json Of(const PartVerdict& part) {
   json["value"] = Number(part.value);
   json["value_infinite"] = part.value_infinite;
   json["value_without_failed_calls"] = Number(part.value_ok_only);
-  json[part.limit.metric == Metric::kErrors ? "failed_share" : "within_share"] = {
-      {"value", Number(part.share_within)},
-      {"low_95", Number(part.share_low)},
-      {"high_95", Number(part.share_high)}};
+  const char* share = part.limit.metric == Metric::kErrors      ? "failed_share"
+                      : part.limit.metric == Metric::kToolCalls ? "malformed_share"
+                                                                : "within_share";
+  json[share] = {{"value", Number(part.share_within)},
+                 {"low_95", Number(part.share_low)},
+                 {"high_95", Number(part.share_high)}};
   json["margin_of_limit"] = Number(part.margin);
   return json;
 }
@@ -178,6 +181,45 @@ Json RateOf(const RateSummary& rate) {
           {"reached_by_99_percent_tok_s", Number(rate.reached_by_99_tok_s)}};
 }
 
+Json OutputOf(const FidelitySummary& f) {
+  return {{"n", f.output_n},
+          {"came_of_asked", Number(f.output_ratio)},
+          {"came_of_asked_p50", Number(f.output_ratio_p50)}};
+}
+
+Json PromptOf(const FidelitySummary& f) {
+  return {{"n", f.prompt_n},
+          {"calls_with_cached_tokens", f.cached_n},
+          {"drift_p50_share", Number(f.drift_p50)},
+          {"drift_worst_share", Number(f.drift_max)},
+          {"drift_total_share", Number(f.drift_total)},
+          {"calls_over_2_percent", f.drift_over}};
+}
+
+Json AnswersOf(const StepSummary& s) {
+  const FidelitySummary& f = s.fidelity;
+  return {{"in_one_chunk", s.rate.one_chunk},       {"reasoning_only", f.reasoning_only},
+          {"hidden_reasoning", f.hidden_reasoning}, {"with_tool_calls", f.tool_present},
+          {"tool_calls_valid", f.tool_valid},       {"tool_calls_invalid", f.tool_invalid}};
+}
+
+Json Of(const PreflightSummary& preflight) {
+  Json findings = Json::array();
+  for (const Finding& finding : preflight.findings) {
+    findings.push_back({{"level", Name(finding.level)}, {"text", finding.text}});
+  }
+  Json fit;
+  if (preflight.fit) {
+    fit = {{"per_request", Number(preflight.fit->per_request)},
+           {"per_message", Number(preflight.fit->per_message)},
+           {"per_word", Number(preflight.fit->per_word)}};
+  }
+  return {{"findings", std::move(findings)},
+          {"prompt_tokens", std::move(fit)},
+          {"min_tokens_honoured", preflight.min_tokens},
+          {"ignore_eos_honoured", preflight.ignore_eos}};
+}
+
 Json Of(const ReportedStep& step) {
   const StepSummary& s = step.summary;
   Json states = Json::object();
@@ -208,9 +250,12 @@ Json Of(const ReportedStep& step) {
           {"outcomes", OutcomesOf(s.errors)},
           {"ok_calls_per_s", Number(s.calls_ok_per_s)},
           {"tokens_in", s.tokens_in},
-          {"tokens_cached", s.tokens_cached},
+          {"tokens_cached", s.fidelity.cached_n > 0 ? Json(s.tokens_cached) : Json()},
           {"tokens_out", s.tokens_out},
           {"ok_calls_without_usage", s.usage_missing},
+          {"output_length", OutputOf(s.fidelity)},
+          {"prompt_length", PromptOf(s.fidelity)},
+          {"answers", AnswersOf(s)},
           {"replay", Of(s.replay)},
           {"agents", ListOf(s.agents)},
           {"identities", ListOf(s.identities)},
@@ -243,6 +288,7 @@ std::string JsonReport(const ReportModel& model) {
                        {"exit_code", model.verdict.exit_code},
                        {"reason", model.verdict.reason}}},
                      {"capacity", Of(model.capacity)},
+                     {"preflight", model.preflight ? Of(*model.preflight) : Json()},
                      {"stopped_because", model.stopped_because},
                      {"steps", ListOf(model.steps)},
                      {"notes", model.notes},

@@ -9,6 +9,7 @@
 
 #include "coordinator/judge/bar.h"
 #include "coordinator/judge/capacity.h"
+#include "coordinator/judge/preflight_summary.h"
 #include "coordinator/judge/step_summary.h"
 #include "coordinator/judge/sweep_policy.h"
 
@@ -29,9 +30,10 @@ struct ReportModel {
   std::string corpus;                   // "agentx.corpus, 100 sessions"; empty: not shown.
   std::optional<std::uint32_t> target;  // Sessions that are to hold.
   Bar bar;
-  std::vector<ReportedStep> steps;  // In the order in which they ran, repeats included.
-  std::string stopped_because;      // Why the sweep ended; empty: not shown.
-  std::vector<std::string> notes;   // Of the run.
+  std::vector<ReportedStep> steps;            // In the order in which they ran, repeats included.
+  std::string stopped_because;                // Why the sweep ended; empty: not shown.
+  std::vector<std::string> notes;             // Of the run.
+  std::optional<PreflightSummary> preflight;  // Absent: not shown.
   std::vector<std::string> files_written;
   // From the steps by Conclude.
   TargetVerdict verdict;

@@ -32,6 +32,10 @@ ReportModel ModelOf(const RunInfo& info, const Scenario& scenario, std::vector<S
     model.steps.push_back({.summary = std::move(row.summary), .notes = std::move(row.notes)});
   }
   model.stopped_because = info.message;
+  model.preflight = info.preflight;
+  model.notes.emplace_back(
+      "prompts are generated text: a model guesses differently on it, so where it guesses several "
+      "tokens ahead (multi-token prediction) its speed here is not its speed on real text");
   Conclude(model);
   return model;
 }

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "coordinator/report/fidelity_text.h"
 #include "coordinator/report/replay_text.h"
 #include "coordinator/report/text_layout.h"
 
@@ -171,8 +172,14 @@ std::string Grouped(std::uint64_t count) {
 }
 
 std::string TokenSentence(const StepSummary& s) {
-  std::string text = fmt::format("{} in, {} of them cached; {} out", Grouped(s.tokens_in),
-                                 Grouped(s.tokens_cached), Grouped(s.tokens_out));
+  const FidelitySummary& f = s.fidelity;
+  const std::string cached = f.cached_n > 0 ? Grouped(s.tokens_cached) + " of them cached"
+                                            : std::string("cached ones not reported");
+  std::string text =
+      fmt::format("{} in, {}; {} out", Grouped(s.tokens_in), cached, Grouped(s.tokens_out));
+  if (f.cached_n > 0 && f.cached_n < f.prompt_n) {
+    text += fmt::format("; {} calls without cached tokens reported", f.prompt_n - f.cached_n);
+  }
   if (s.usage_missing > 0) text += fmt::format("; {} ok calls without usage", s.usage_missing);
   return text;
 }
@@ -237,6 +244,7 @@ std::string StepDetails(const ReportedStep& step) {
   text += Detail("interactivity", InteractivitySentence(step));
   text += Detail("attempts", OutcomeSentence(s.errors));
   text += Detail("tokens", TokenSentence(s));
+  for (const auto& [label, line] : FidelityLines(s.fidelity)) text += Detail(label, line);
   for (const std::string& line : ReplaySentences(s.replay)) text += Detail("replay", line);
   if (!s.broken_off_after) text += Detail("books", IdentitySentence(s.identities));
   for (const std::string& note : step.notes) text += Detail("note", note);
@@ -274,7 +282,8 @@ std::string BarSentence(const Bar& bar) {
         text += fmt::format("interactivity P{:g} >= {:g} tok/s", limit.quantile * 100, limit.value);
         break;
       case Metric::kErrors:
-        text += fmt::format("errors <= {:g}%", limit.value * 100);
+      case Metric::kToolCalls:
+        text += fmt::format("{} <= {:g}%", Name(limit.metric), limit.value * 100);
         break;
     }
   }
@@ -285,6 +294,12 @@ std::string TextReport(const ReportModel& model) {
   std::string text = Heading(model);
   if (!model.steps.empty()) text += '\n' + StepTable(model);
   for (const ReportedStep& step : model.steps) text += StepDetails(step);
+  if (model.preflight) {
+    text += "\npreflight\n";
+    for (const Finding& finding : model.preflight->findings) {
+      text += Detail(Name(finding.level), finding.text);
+    }
+  }
   if (!model.steps.empty()) text += '\n' + Legend(model);
   if (!model.notes.empty() || !model.files_written.empty()) text += '\n';
   for (const std::string& note : model.notes) text += Line("note", note);

@@ -1,62 +1,90 @@
 #include "coordinator/run/preflight.h"
 
+#include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
+#include "common/base/limits.h"
+#include "common/base/rng.h"
 
 namespace plimsoll {
+namespace {
 
-Preflight::Preflight(CallTransport& transport, Prompt prompt, std::uint64_t key, MonoTime now,
-                     std::function<void(Status)> done)
-    : prompt_(std::move(prompt)), done_(std::move(done)) {
-  call_ = transport.Start(
-      {.prompt = &prompt_, .max_tokens = 1, .play_id = key, .call_key = key, .released = now},
-      *this);
+bool BeginsWithSystem(const Prompt& prompt) {
+  return !prompt.messages.empty() && prompt.messages.front().role == Role::kSystem;
+}
+
+PreflightSetup Completed(PreflightSetup setup, const Prompt& first) {
+  setup.first_tokens = first.tokens;
+  setup.first_messages = static_cast<std::uint32_t>(first.messages.size());
+  setup.system_first = BeginsWithSystem(first);
+  return setup;
+}
+
+}  // namespace
+
+Prompt ProbePrompt(std::uint64_t key, std::uint32_t words, std::uint32_t messages,
+                   bool system_first) {
+  Prompt prompt;
+  prompt.tokens = std::max(words, messages);
+  prompt.spans = {{key, 0, (prompt.tokens + limits::kBlockTokens - 1) / limits::kBlockTokens}};
+  for (std::uint32_t m = 0; m < messages; ++m) {
+    // From the end, so that the last is the user's whatever the first.
+    const Role turn = (messages - m) % 2 == 1 ? Role::kUser : Role::kAssistant;
+    const auto at = [&](std::uint64_t n) {
+      return static_cast<std::uint32_t>(n * prompt.tokens / messages);
+    };
+    prompt.messages.push_back({m == 0 && system_first ? Role::kSystem : turn, at(m), at(m + 1)});
+  }
+  return prompt;
+}
+
+Preflight::Preflight(PreflightDeps deps, PreflightSetup setup, Prompt first, std::uint64_t key,
+                     std::function<void(PreflightReport)> done)
+    : deps_(std::move(deps)),
+      first_(std::move(first)),
+      key_(key),
+      system_first_(BeginsWithSystem(first_)),
+      rules_(Completed(std::move(setup), first_)),
+      done_(std::move(done)) {
+  next_ = deps_.scheduler.After(Duration{0}, [this] { Go(); });
 }
 
 Preflight::~Preflight() = default;
 
-void Preflight::OnCallEnded(const CallResult& result) {
-  const Status status = Judge(result, prompt_.tokens);
-  const auto done = std::exchange(done_, nullptr);
-  if (done) done(status);
+void Preflight::Go() {
+  const auto probe = rules_.Next();
+  if (!probe) {
+    if (const auto done = std::exchange(done_, nullptr)) done(rules_.Report());
+    return;
+  }
+  if (probe->kind == ProbeKind::kModels) {
+    models_ =
+        std::make_unique<ModelList>(deps_.http, deps_.scheduler, deps_.target, deps_.secrets,
+                                    [this](const ModelsAnswer& answer) {
+                                      rules_.OnModels(answer);
+                                      next_ = deps_.scheduler.After(Duration{0}, [this] { Go(); });
+                                    });
+    return;
+  }
+  // Another key for each, so that none finds another's text in a cache.
+  const std::uint64_t key = MixKey(key_, ++calls_made_);
+  prompt_ = probe->kind == ProbeKind::kFirstPrompt
+                ? first_
+                : ProbePrompt(key, probe->words, probe->messages, system_first_);
+  call_ = deps_.calls.Start({.prompt = &prompt_,
+                             .max_tokens = probe->max_tokens,
+                             .min_tokens = probe->min_tokens,
+                             .ignore_eos = probe->ignore_eos,
+                             .play_id = key,
+                             .call_key = key,
+                             .released = deps_.scheduler.Now()},
+                            *this);
 }
 
-Status Preflight::Judge(const CallResult& result, std::uint32_t prompt_tokens) {
-  const std::string detail = result.message.empty() ? "" : ": " + result.message;
-  const auto blocked = [&](std::string_view what, std::string_view to_do) {
-    return absl::FailedPreconditionError(fmt::format("{}{}; {}", what, detail, to_do));
-  };
-  switch (result.outcome) {
-    case Outcome::kOk:
-      if (result.tokens_out == kAbsentTokens) {
-        return blocked("the gateway reports no usage",
-                       "interactivity needs it: enable stream_options.include_usage");
-      }
-      return absl::OkStatus();
-    case Outcome::kRefused:
-      return blocked(fmt::format("the gateway refuses calls (HTTP {})", result.http_status),
-                     "wait until it has room, or raise its limit");
-    case Outcome::kContextOverflow:
-      return blocked(
-          fmt::format("the context limit is below the corpus's first prompts ({} tokens)",
-                      prompt_tokens),
-          "raise the limit, or import shorter sessions");
-    case Outcome::kConnectError:
-      return blocked("the gateway cannot be reached", "check target.url and that it is up");
-    case Outcome::kHttpError:
-      return blocked(fmt::format("the gateway does not answer as a chat completion API (HTTP {})",
-                                 result.http_status),
-                     "check target.url, target.model and the token");
-    case Outcome::kDeadline:
-    case Outcome::kIdleTimeout:
-      return blocked("the gateway did not answer in time", "check that the engine is up");
-    case Outcome::kClientError:
-      return blocked("this machine could not send the call", "check its ports and descriptors");
-    default:
-      return blocked(fmt::format("the one call ended as {}", Name(result.outcome)),
-                     "check the gateway's log");
-  }
+void Preflight::OnCallEnded(const CallResult& result) {
+  rules_.OnCall(result);
+  // In a turn of its own: this one is still the call's.
+  next_ = deps_.scheduler.After(Duration{0}, [this] { Go(); });
 }
 
 }  // namespace plimsoll

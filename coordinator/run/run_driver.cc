@@ -73,7 +73,12 @@ void RunDriver::Feed(const MachineEvent& event) {
 }
 
 void RunDriver::Do(const action::RunPreflight&) {
-  deps_.preflight([this](Status status) { Feed(event::PreflightDone{std::move(status)}); });
+  deps_.preflight([this](PreflightReport report) {
+    spec_.plan.target.min_tokens_accepted = report.summary.min_tokens;
+    spec_.plan.target.ignore_eos_accepted = report.summary.ignore_eos;
+    fit_ = report.summary.fit.value_or(TemplateFit{});
+    Feed(event::PreflightDone{std::move(report.status)});
+  });
 }
 
 void RunDriver::Do(const action::GatherFleet&) {
@@ -119,7 +124,7 @@ void RunDriver::Do(const action::PrepareStep& a) {
   times_.step_start.reset();
   lanes_ = LanesOf(a.plan.sessions);
   ingest_ = std::make_unique<StepIngest>(a.plan, lanes_, replay_facts_.tier_names(),
-                                         replay_facts_.recorded_cycles(), spec_.bar);
+                                         replay_facts_.recorded_cycles(), spec_.bar, fit_);
   deps_.say(fmt::format("step {}: {} sessions{}", steps_.size() + 1, a.plan.sessions,
                         a.note.empty() ? "" : " (" + a.note + ")"));
   for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {

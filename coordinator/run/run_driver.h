@@ -15,6 +15,7 @@
 #include "coordinator/judge/bar.h"
 #include "coordinator/run/agent_spawner.h"
 #include "coordinator/run/live_status.h"
+#include "coordinator/run/preflight_rules.h"
 #include "coordinator/run/replay_facts.h"
 #include "coordinator/run/run_journal.h"
 #include "coordinator/run/run_machine.h"
@@ -48,8 +49,8 @@ struct RunDeps {
   AgentLinks& links;
   RunJournal& journal;
   AgentSpawner* spawner = nullptr;  // Null: agents dial in.
-  // Makes the one call; answers once, later.
-  std::function<void(std::function<void(Status)>)> preflight;
+  // Makes preflight's calls; answers once, later.
+  std::function<void(std::function<void(PreflightReport)>)> preflight;
   std::function<void(const std::string&)> say;      // A line for people, as it happens.
   std::function<void(const RunStep&)> step_judged;  // As it happens.
   std::function<void(RunResult)> finished;          // Once; nothing is called after it.
@@ -113,12 +114,13 @@ class RunDriver final : public FleetEvents {
   std::vector<LaneSpec> LanesOf(std::uint32_t sessions) const;
   bool HasRoom(std::uint32_t slot);
 
-  RunSpec spec_;
+  RunSpec spec_;  // The plan's switches as preflight found them.
   RunDeps deps_;
   RunMachine machine_;
   Fleet fleet_;
   std::vector<SlotState> slots_;
   const ReplayFacts replay_facts_;
+  TemplateFit fit_;  // As preflight found it.
   std::unique_ptr<StepIngest> ingest_;
   std::vector<LaneSpec> lanes_;      // Of the current step.
   std::uint64_t records_acked_ = 0;  // Of the whole run.

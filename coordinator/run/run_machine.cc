@@ -24,7 +24,7 @@ class Transition {
 
   void On(const event::Begin&) {
     if (s_.phase != RunPhase::kPreflight) return;
-    Do(action::Say{"preflight: one call to the target"});
+    Do(action::Say{"preflight: a few calls to the target"});
     Do(action::RunPreflight{});
   }
 

@@ -58,6 +58,8 @@ struct FleetSpec {
 struct ReplaySpec {
   ThinkTime think_time = ThinkTime::kNone;
   Duration think_time_cap = 60s;
+  OutputMode output_mode = OutputMode::kRecorded;
+  std::uint32_t output_tokens = 0;  // Of kFixed; > 0.
   std::uint32_t output_divisor = 1;
   bool isolate_prefixes = false;
   ContextLimit context_limit;

@@ -267,13 +267,33 @@ void CheckBar(const Bar& bar, const ConfigNode& document, Checker& checker) {
   for (std::size_t i = 0; node != nullptr && i < bar.limits.size(); ++i) {
     const Limit& limit = bar.limits[i];
     const std::string path = fmt::format("bar.{}", node->members[i].key);
-    if (limit.metric == Metric::kErrors) {
+    if (IsBadShare(limit.metric)) {
       if (limit.value <= 0 || limit.value >= 1) {
         checker.Add(path, "must lie between 0% and 100%, both excluded, write e.g. 2%");
       }
     } else if (limit.value <= 0) {
       checker.Add(path, "is zero, write a limit that can be kept");
     }
+  }
+}
+
+// What one part asks of another.
+void CheckTogether(const Scenario& scenario, Checker& checker) {
+  const bool judged = std::any_of(scenario.bar.limits.begin(), scenario.bar.limits.end(),
+                                  [](const Limit& l) { return l.metric == Metric::kToolCalls; });
+  if (judged && !scenario.target.tools && checker.Clean({"target", "bar.tool_calls"})) {
+    checker.Add("bar.tool_calls",
+                "can only be judged where requests offer a tool, write target: {tools: on}");
+  }
+  const ReplaySpec& replay = scenario.replay;
+  if (replay.output_mode != OutputMode::kRecorded && replay.output_divisor > 1) {
+    checker.Add("replay.output_divisor",
+                "divides recorded lengths, and replay.output asks for others; take one out");
+  }
+  if (replay.output_mode == OutputMode::kFixed && checker.Clean({"replay", "target.max_tokens"}) &&
+      replay.output_tokens > scenario.target.max_tokens) {
+    checker.Add("replay.output", fmt::format("asks for {} tokens, above target.max_tokens, {}",
+                                             replay.output_tokens, scenario.target.max_tokens));
   }
 }
 
@@ -322,6 +342,7 @@ void CheckScenario(const Scenario& scenario, const ConfigNode& document, Problem
   CheckBar(scenario.bar, document, checker);
   CheckFleet(scenario, checker);
   CheckFailure(scenario.replay.failure, checker);
+  CheckTogether(scenario, checker);
 }
 
 }  // namespace plimsoll

@@ -10,6 +10,7 @@
 #include "common/config/field_reader.h"
 #include "common/config/quantities.h"
 #include "common/plan/context_limit.h"
+#include "coordinator/scenario/extra_body.h"
 #include "coordinator/scenario/scenario_check.h"
 #include "fmt/format.h"
 
@@ -68,6 +69,9 @@ void ReadTarget(FieldReader& top, std::string_view folder, TargetPlan& target) {
     affinity->Finish();
   }
   Take(fields->Count("max_tokens", 1, limits::kPromptTokensMax), target.max_tokens);
+  constexpr std::array<std::string_view, 2> kOffOn = {"off", "on"};
+  if (const auto tools = fields->Choice("tools", kOffOn)) target.tools = *tools == 1;
+  target.extra_body = ReadExtraBody(*fields, "extra_body");
   if (const std::optional<std::string> ca_file = fields->Text("ca_file")) {
     target.ca_file = Resolved(folder, *ca_file);
   }
@@ -200,13 +204,12 @@ void ReadBar(FieldReader& top, Bar& bar) {
       if (const auto limit = fields->TokenRate(key)) {
         AddLimit(*fields, key, {Metric::kInteractivity, *share, *limit}, bar);
       }
-    } else if (key == "errors") {
-      if (const auto limit = fields->Share(key)) {
-        AddLimit(*fields, key, {Metric::kErrors, 0, *limit}, bar);
-      }
+    } else if (key == "errors" || key == "tool_calls") {
+      const Metric metric = key == "errors" ? Metric::kErrors : Metric::kToolCalls;
+      if (const auto limit = fields->Share(key)) AddLimit(*fields, key, {metric, 0, *limit}, bar);
     }
   }
-  for (const std::string_view key : {"ttft_p90", "interactivity_p90", "errors"}) {
+  for (const std::string_view key : {"ttft_p90", "interactivity_p90", "errors", "tool_calls"}) {
     (void)fields->Find(key);
   }
   fields->Finish();
@@ -234,6 +237,23 @@ void ReadFleet(FieldReader& top, FleetSpec& fleet) {
   fields->Finish();
 }
 
+// recorded, free or {tokens: N}.
+void ReadOutput(FieldReader& fields, ReplaySpec& replay) {
+  const ConfigNode* node = fields.Find("output");
+  if (node == nullptr) return;
+  if (node->kind == ConfigNode::Kind::kMap) {
+    std::optional<FieldReader> output = fields.Map("output");
+    if (!output.has_value() || !output->Require("tokens", "300")) return;
+    replay.output_mode = OutputMode::kFixed;
+    Take(output->Count("tokens", 1, limits::kPromptTokensMax), replay.output_tokens);
+    return output->Finish();
+  }
+  constexpr std::array<std::string_view, 2> kModes = {"recorded", "free"};
+  if (const auto choice = fields.Choice("output", kModes)) {
+    replay.output_mode = *choice == 0 ? OutputMode::kRecorded : OutputMode::kFree;
+  }
+}
+
 void ReadReplay(FieldReader& top, ReplaySpec& replay) {
   std::optional<FieldReader> fields = top.Map("replay");
   if (!fields.has_value()) return;
@@ -242,6 +262,7 @@ void ReadReplay(FieldReader& top, ReplaySpec& replay) {
     replay.think_time = *choice == 0 ? ThinkTime::kNone : ThinkTime::kRecorded;
   }
   Take(fields->Time("think_time_cap"), replay.think_time_cap);
+  ReadOutput(*fields, replay);
   Take(fields->Count("output_divisor", 1, 1'000'000), replay.output_divisor);
   Take(fields->Flag("isolate_prefixes"), replay.isolate_prefixes);
   constexpr std::array<std::string_view, 2> kHistories = {"recorded", "live"};

@@ -60,6 +60,8 @@ std::string EncodeCell(const Cell& cell) {
   out.set_attempts(cell.counts.attempts);
   out.set_failed(cell.counts.failed);
   out.set_unsent(cell.counts.unsent);
+  out.set_tool_answers(cell.counts.tool_answers);
+  out.set_tool_invalid(cell.counts.tool_invalid);
   Write(cell.ttft_ns, out.mutable_ttft_ns());
   Write(cell.ttft_sent_ns, out.mutable_ttft_sent_ns());
   Write(cell.rate_mtok_s, out.mutable_rate_mtok_s());
@@ -75,7 +77,8 @@ StatusOr<Cell> DecodeCell(std::string_view bytes) {
   }
   if (in.lane() >= limits::kLanesMax || in.block() >= limits::kBlocksMax ||
       in.tier() >= limits::kTiersMax || in.ttft_within() > in.ttft_n() ||
-      in.rate_within() > in.rate_n() || in.failed() > in.attempts()) {
+      in.rate_within() > in.rate_n() || in.failed() > in.attempts() ||
+      in.tool_invalid() > in.tool_answers()) {
     return Damaged();
   }
   Cell cell;
@@ -89,7 +92,9 @@ StatusOr<Cell> DecodeCell(std::string_view bytes) {
                  .rate_one_chunk = in.rate_one_chunk(),
                  .attempts = in.attempts(),
                  .failed = in.failed(),
-                 .unsent = in.unsent()};
+                 .unsent = in.unsent(),
+                 .tool_answers = in.tool_answers(),
+                 .tool_invalid = in.tool_invalid()};
   const struct {
     const v1::StoredHistogram& in;
     Histogram& out;

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "coordinator/store/preflight_codec.h"
 #include "coordinator/store/replay_codec.h"
 #include "fmt/format.h"
 #include "plimsoll/v1/results.pb.h"
@@ -53,7 +54,7 @@ StatusOr<Capacity> Read(const v1::StoredCapacity& in) {
   if (in.has_failed_sessions()) capacity.failed = in.failed_sessions();
   capacity.sentence = in.sentence();
   if (in.limited_by() != v1::STORED_METRIC_UNSPECIFIED) {
-    capacity.limited_by = FromEnum<Metric>(in.limited_by(), 1, 3);
+    capacity.limited_by = FromEnum<Metric>(in.limited_by(), 1, 4);
     if (!capacity.limited_by.has_value()) return Damaged("capacity");
   }
   capacity.requests_in_flight = in.requests_in_flight();
@@ -78,7 +79,7 @@ void Write(const PartVerdict& part, v1::StoredPart& out) {
 }
 
 StatusOr<PartVerdict> Read(const v1::StoredPart& in) {
-  const auto metric = FromEnum<Metric>(in.metric(), 1, 3);
+  const auto metric = FromEnum<Metric>(in.metric(), 1, 4);
   const auto verdict = FromEnum<Verdict>(in.verdict(), 1, 4);
   const auto lean = FromEnum<Lean>(in.lean(), 0, 2);
   if (!metric.has_value() || !verdict.has_value() || !lean.has_value()) return Damaged("part");
@@ -278,6 +279,7 @@ std::string EncodeRun(const RunInfo& run) {
   out.set_plimsoll_version(run.plimsoll_version);
   out.set_message(run.message);
   if (run.capacity.has_value()) Write(*run.capacity, *out.mutable_capacity());
+  if (run.preflight.has_value()) WritePreflight(*run.preflight, out.mutable_preflight());
   return Bytes(out);
 }
 
@@ -303,6 +305,9 @@ StatusOr<RunInfo> DecodeRun(std::string_view bytes) {
   if (in.has_capacity()) {
     ASSIGN_OR_RETURN(run.capacity, Read(in.capacity()));
   }
+  if (in.has_preflight()) {
+    ASSIGN_OR_RETURN(run.preflight, ReadPreflight(in.preflight()));
+  }
   return run;
 }
 
@@ -321,6 +326,7 @@ std::string EncodeStep(const StepRow& row) {
   out.set_tokens_cached(step.tokens_cached);
   out.set_tokens_out(step.tokens_out);
   out.set_usage_missing(step.usage_missing);
+  WriteFidelity(step.fidelity, out.mutable_fidelity());
   for (const AgentEvidence& agent : step.agents) Write(agent, *out.add_agents());
   for (const Identity& identity : step.identities) {
     v1::StoredIdentity& stored = *out.add_identities();
@@ -357,6 +363,7 @@ StatusOr<StepRow> DecodeStep(std::string_view bytes) {
   step.tokens_cached = in.tokens_cached();
   step.tokens_out = in.tokens_out();
   step.usage_missing = in.usage_missing();
+  step.fidelity = ReadFidelity(in.fidelity());
   for (const v1::StoredAgent& agent : in.agents()) step.agents.push_back(Read(agent));
   for (const v1::StoredIdentity& stored : in.identities()) {
     step.identities.push_back({stored.name(), stored.left(), stored.right(), stored.tolerance()});

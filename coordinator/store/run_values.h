@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/base/time.h"
+#include "coordinator/judge/preflight_summary.h"
 #include "coordinator/judge/step_summary.h"
 #include "coordinator/judge/verdict.h"
 
@@ -37,6 +38,7 @@ struct RunInfo {
   std::string plimsoll_version;
   std::string message;  // Why it stopped or failed; one line.
   std::optional<Capacity> capacity;
+  std::optional<PreflightSummary> preflight;  // Absent: it was not made.
 };
 
 struct StepRow {

@@ -33,9 +33,11 @@ std::string RoleEvent(const AnswerHead& head);
 // `sent` is the stamp that tests compare with the client's: the monotonic clock at the time of
 // writing, in "plimsoll_sent_ns".
 std::string TokenEvent(const AnswerHead& head, std::uint32_t index, MonoTime sent);
+// The same of an answer that is one tool call of `total` tokens: its name, then its arguments in
+// pieces. The last piece closes them if `closed`.
+std::string ToolCallEvent(const AnswerHead& head, std::uint32_t index, std::uint32_t total,
+                          bool closed, MonoTime sent);
 std::string FinishEvent(const AnswerHead& head, std::string_view reason);
-// A token as a piece of a tool call's arguments, which are never whole: `index` 0 begins the call.
-std::string ToolCallEvent(const AnswerHead& head, std::uint32_t index, MonoTime sent);
 std::string UsageEvent(const AnswerHead& head, const AnswerUsage& usage);
 std::string ErrorEvent(std::string_view message);
 // The same as an event of its own type.
@@ -43,8 +45,9 @@ std::string TypedErrorEvent(std::string_view message);
 inline constexpr std::string_view kDoneEvent = "data: [DONE]\n\n";
 
 std::string WholeAnswer(const AnswerHead& head, const AnswerUsage& usage, std::string_view reason);
-// A whole answer that calls a tool with such arguments.
-std::string WholeToolCall(const AnswerHead& head, const AnswerUsage& usage);
+// A whole answer that calls a tool; `closed` as in ToolCallEvent.
+std::string WholeToolCall(const AnswerHead& head, const AnswerUsage& usage, bool closed,
+                          std::string_view reason);
 std::string ModelsAnswer(std::string_view model, std::int64_t created_s, std::uint32_t limit);
 // `code` may be empty: null.
 std::string ErrorAnswer(std::string_view message, std::string_view type, std::string_view code);

@@ -74,6 +74,7 @@ Status ReadMessages(const dom::object& root, ChatRequest* request) {
     return Bad("'messages' must be a non-empty array");
   }
   for (const dom::element element : messages) {
+    ++request->messages;
     dom::object message;
     std::string_view role;
     if (element.get(message) != simdjson::SUCCESS ||
@@ -128,6 +129,10 @@ StatusOr<ChatRequest> ParseChatRequest(std::string_view body) {
   std::optional<std::uint32_t> least;
   RETURN_IF_ERROR(ReadCount(root, "min_tokens", 0, &least));
   request.min_tokens = least.value_or(0);
+  dom::element given;
+  request.has_switches = !Absent(root, "min_tokens", &given) || !Absent(root, "ignore_eos", &given);
+  dom::array tools;
+  request.has_tools = root["tools"].get(tools) == simdjson::SUCCESS && tools.size() > 0;
   if (request.max_tokens && request.min_tokens > *request.max_tokens) {
     return Bad("'min_tokens' must not exceed 'max_tokens'");
   }

@@ -38,6 +38,9 @@ struct ChatRequest {
   std::optional<std::uint32_t> max_tokens;  // max_completion_tokens, else max_tokens.
   std::uint32_t min_tokens = 0;
   bool ignore_eos = false;
+  bool has_switches = false;          // min_tokens or ignore_eos is there, whatever it says.
+  bool has_tools = false;             // At least one is offered.
+  std::uint32_t messages = 0;         // > 0.
   std::uint64_t first_user_hash = 0;  // Of the first user message's text; 0: there is none.
   PromptHasher prompt;
 };

@@ -95,6 +95,15 @@ void ChatStream::SendDue() {
   ArmNext();
 }
 
+bool ChatStream::ClosesToolCall() const {
+  return !options_.broken_tool_call && !options_.tool_call_cut;
+}
+
+std::string_view ChatStream::Reason() const {
+  if (options_.tool_call && !options_.tool_call_cut) return "tool_calls";
+  return options_.length_limited ? "length" : "stop";
+}
+
 // False: the fault's token has come.
 bool ChatStream::SendUpTo(std::uint32_t tokens) {
   const std::uint32_t fault_at =
@@ -112,8 +121,11 @@ bool ChatStream::SendUpTo(std::uint32_t tokens) {
   }
   for (; sent_ < until; ++sent_) {
     if (!streaming_) continue;
-    responder_.Write((options_.broken_tool_call ? ToolCallEvent : TokenEvent)(options_.head, sent_,
-                                                                              scheduler_.Now()));
+    const MonoTime now = scheduler_.Now();
+    responder_.Write(
+        options_.tool_call
+            ? ToolCallEvent(options_.head, sent_, options_.output_tokens, ClosesToolCall(), now)
+            : TokenEvent(options_.head, sent_, now));
   }
   return tokens < fault_at;
 }
@@ -181,13 +193,12 @@ void ChatStream::Leave() {
 
 void ChatStream::Complete() {
   const AnswerUsage usage{options_.prompt_tokens, options_.output_tokens, cached_tokens_};
-  const std::string_view reason = options_.broken_tool_call ? "tool_calls"
-                                  : options_.length_limited ? "length"
-                                                            : "stop";
+  const std::string_view reason = Reason();
   if (!streaming_) {
     responder_.Send(200, {{"Content-Type", "application/json"}},
-                    options_.broken_tool_call ? WholeToolCall(options_.head, usage)
-                                              : WholeAnswer(options_.head, usage, reason));
+                    options_.tool_call
+                        ? WholeToolCall(options_.head, usage, ClosesToolCall(), reason)
+                        : WholeAnswer(options_.head, usage, reason));
     return;
   }
   responder_.Write(FinishEvent(options_.head, reason));

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string_view>
 
 #include "common/base/scheduler.h"
 #include "common/http/server/http_server.h"
@@ -21,8 +22,10 @@ struct ChatStreamOptions {
   bool length_limited = false;  // finish_reason "length" instead of "stop".
   std::uint32_t prompt_tokens = 0;
   std::uint32_t output_tokens = 1;
+  bool tool_call = false;          // The answer is one …
+  bool tool_call_cut = false;      // … that its cap ends in the middle …
+  bool broken_tool_call = false;   // … or whose arguments end there though it goes on.
   std::optional<FaultRule> fault;  // One of kAnswerFaults.
-  bool broken_tool_call = false;   // The answer is one.
   bool orphan = false;             // A hang-up does not reach the engine …
   std::function<bool()> stuck;     // … nor does one while waiting, if this says so. Empty: never.
 };
@@ -44,6 +47,8 @@ class ChatStream final : public EngineObserver {
   void OnFinished(MonoTime at) override;
 
  private:
+  bool ClosesToolCall() const;
+  std::string_view Reason() const;
   void SendDue();
   bool SendUpTo(std::uint32_t tokens);
   void ArmNext();

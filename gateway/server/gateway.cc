@@ -1,6 +1,7 @@
 #include "gateway/server/gateway.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <span>
 #include <string>
@@ -175,6 +176,10 @@ class Gateway::Impl {
       return SendError(responder, 404, fmt::format("The model '{}' does not exist.", chat->model),
                        "model_not_found");
     }
+    if (chat->has_switches && config_.output_switches == OutputSwitches::kReject) {
+      return SendError(responder, 400, "Unrecognized request arguments: min_tokens, ignore_eos",
+                       "unknown_parameter");
+    }
     ChatStreamOptions options = OptionsFor(*chat, target);
     const std::uint32_t prompt = options.prompt_tokens;
     const std::uint64_t asked = chat->max_tokens.value_or(options.output_tokens);
@@ -199,13 +204,13 @@ class Gateway::Impl {
 
   ChatStreamOptions OptionsFor(const ChatRequest& chat, const FaultTarget& target) const {
     ChatStreamOptions options;
-    const std::uint32_t output = OutputOf(chat);
+    const std::uint32_t output = OutputOf(chat, target.number);
     options.head = {fmt::format("chatcmpl-{:016x}", MixKey(config_.seed, 3, target.number)),
                     config_.model, Seconds(clock_.WallNow())};
     options.stream = chat.stream;
     options.include_usage = chat.include_usage;
     options.length_limited = chat.max_tokens && output == *chat.max_tokens;
-    options.prompt_tokens = chat.prompt.tokens();
+    options.prompt_tokens = PromptTokens(chat);
     options.output_tokens = output;
     if (const FaultRule* const fault = FaultOf(kAnswerFaults, target)) options.fault = *fault;
     constexpr FaultKind kUncapped[] = {FaultKind::kUncapped};
@@ -214,6 +219,12 @@ class Gateway::Impl {
       options.length_limited = false;
     }
     options.broken_tool_call = Strikes(FaultKind::kMalformedToolCalls, target);
+    const bool calls =
+        chat.has_tools &&
+        Rng(MixKey(config_.seed, 5, target.number)).Chance(config_.tool_call_probability);
+    options.tool_call = calls || options.broken_tool_call;
+    options.tool_call_cut =
+        options.tool_call && !options.broken_tool_call && options.length_limited && !Forces(chat);
     options.orphan = Strikes(FaultKind::kOrphan, target);
     options.stuck = [this, copy = target.copy] {
       return ActiveFault(config_.faults, FaultKind::kStuckQueue, copy, Moment()) != nullptr;
@@ -236,15 +247,39 @@ class Gateway::Impl {
     begun.Submit(call);
   }
 
+  // With what the chat template adds.
+  std::uint32_t PromptTokens(const ChatRequest& chat) const {
+    const double tokens =
+        config_.template_request_tokens +
+        static_cast<double>(config_.template_message_tokens) * chat.messages +
+        std::round(config_.tokens_per_word * static_cast<double>(chat.prompt.tokens()));
+    return static_cast<std::uint32_t>(std::min(tokens, 4e9));
+  }
+
+  bool Forces(const ChatRequest& chat) const {
+    return config_.output_switches == OutputSwitches::kHonour &&
+           ((chat.ignore_eos && chat.max_tokens) || chat.min_tokens > 0);
+  }
+
+  // Where an answer ends by itself: at its natural length, or a token earlier by chance.
+  std::uint32_t NaturalLength(std::uint64_t number) const {
+    const double p = config_.stop_probability;
+    if (p <= 0) return config_.output_natural;
+    const double u = Rng(MixKey(config_.seed, 4, number)).Uniform();
+    const double length = 1 + std::floor(std::log1p(-u) / std::log1p(-p));
+    return static_cast<std::uint32_t>(std::min<double>(config_.output_natural, length));
+  }
+
   // ignore_eos and min_tokens force a length; otherwise the answer ends by itself.
-  std::uint32_t OutputOf(const ChatRequest& chat) const {
+  std::uint32_t OutputOf(const ChatRequest& chat, std::uint64_t number) const {
     const std::uint32_t most = chat.max_tokens.value_or(RoomOf(chat));
-    if (chat.ignore_eos && chat.max_tokens) return most;
-    return std::max({1u, chat.min_tokens, std::min(most, config_.output_natural)});
+    const std::uint32_t natural = std::max(1u, std::min(most, NaturalLength(number)));
+    if (!Forces(chat)) return natural;
+    return chat.ignore_eos && chat.max_tokens ? most : std::max(chat.min_tokens, natural);
   }
 
   std::uint32_t RoomOf(const ChatRequest& chat) const {
-    const std::uint32_t prompt = chat.prompt.tokens();
+    const std::uint32_t prompt = PromptTokens(chat);
     return config_.context_limit > prompt ? config_.context_limit - prompt : 1;
   }
 

@@ -1,5 +1,6 @@
 #include "gateway/server/gateway_config.h"
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -59,6 +60,29 @@ void ReadNoise(FieldReader& top, NoiseConfig* n) {
   fields->Finish();
 }
 
+void ReadTemplate(FieldReader& top, GatewayConfig* config) {
+  std::optional<FieldReader> fields = top.Map("template");
+  if (!fields) return;
+  Take(fields->Count("request_tokens", 0, 1'000'000), config->template_request_tokens);
+  Take(fields->Count("message_tokens", 0, 1'000'000), config->template_message_tokens);
+  Take(fields->Number("tokens_per_word", 0.01, 100), config->tokens_per_word);
+  fields->Finish();
+}
+
+// How long answers are, and what is in them.
+void ReadAnswers(FieldReader& top, GatewayConfig* config) {
+  Take(top.Count("output_natural", 1, 10'000'000), config->output_natural);
+  Take(top.Number("stop_probability", 0, 0.999), config->stop_probability);
+  constexpr std::array<std::string_view, 3> kSwitches = {"honour", "ignore", "reject"};
+  if (const auto choice = top.Choice("output_switches", kSwitches)) {
+    config->output_switches = *choice == 0   ? OutputSwitches::kHonour
+                              : *choice == 1 ? OutputSwitches::kIgnore
+                                             : OutputSwitches::kReject;
+  }
+  Take(top.Fraction("tool_call_probability"), config->tool_call_probability);
+  ReadTemplate(top, config);
+}
+
 void ReadAll(const ConfigNode& root, Problems& problems, GatewayConfig* config) {
   FieldReader top(root, "", problems);
   ReadListen(top, config);
@@ -68,7 +92,7 @@ void ReadAll(const ConfigNode& root, Problems& problems, GatewayConfig* config) 
   }
   Take(top.Text("model"), config->model);
   Take(top.Count("context_limit", 1, 100'000'000), config->context_limit);
-  Take(top.Count("output_natural", 1, 10'000'000), config->output_natural);
+  ReadAnswers(top, config);
   Take(top.Count("seed", 0, std::numeric_limits<std::uint64_t>::max()), config->seed);
   ReadEngine(top, &config->engine);
   ReadNoise(top, &config->engine.noise);

@@ -12,6 +12,13 @@
 
 namespace plimsoll {
 
+// What min_tokens and ignore_eos do in a request.
+enum class OutputSwitches : std::uint8_t {
+  kHonour,  // They force the answer's length.
+  kIgnore,  // Nothing, as in servers that drop fields they do not know.
+  kReject,  // 400, as in servers that refuse such fields.
+};
+
 struct GatewayConfig {
   std::string host = "127.0.0.1";
   std::uint16_t port = 8000;
@@ -20,6 +27,14 @@ struct GatewayConfig {
   std::uint32_t context_limit = 262'144;     // Prompt and answer together, in tokens.
   // Length of answers that nobody forces by ignore_eos or min_tokens: this, or max_tokens if less.
   std::uint32_t output_natural = 512;
+  double stop_probability = 0;  // That such an answer ends with a token, before its length.
+  OutputSwitches output_switches = OutputSwitches::kHonour;
+  // Of answers to requests that offer tools: calls one of them.
+  double tool_call_probability = 0;
+  // The chat template's: what usage reports beyond the words, and tokens for each word.
+  std::uint32_t template_request_tokens = 0;
+  std::uint32_t template_message_tokens = 0;
+  double tokens_per_word = 1;
   std::uint64_t seed = 1;  // Of drift, calls and faults.
   EngineConfig engine;
   std::vector<FaultRule> faults;

@@ -38,6 +38,8 @@ class Batch {
     ones_.push_back(std::make_unique<One>(*this));
     const CallRequest request{.prompt = &prompt_,
                               .max_tokens = options_.max_tokens,
+                              .min_tokens = true,
+                              .ignore_eos = true,
                               .play_id = MixKey(17, ++started_),
                               .call_key = started_,
                               .released = loop_.Now()};

@@ -128,7 +128,7 @@ FleetSim::FleetSim(SimOptions options)
               .journal = *journal_,
               .spawner = spawner_.get(),
               .preflight =
-                  [this](std::function<void(Status)> done) {
+                  [this](std::function<void(PreflightReport)> done) {
                     scheduler_.Post([this, done = std::move(done)] { done(options_.preflight); });
                   },
               .say = [this](const std::string& line) { said_.push_back(line); },

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "common/base/json_text.h"
 #include "common/base/rng.h"
 
 namespace plimsoll {
@@ -50,9 +51,8 @@ std::string Reference(const Prompt& prompt, const ChatBodyOptions& options) {
   }
   body += "],\"stream\":true,\"stream_options\":{\"include_usage\":true},\"max_tokens\":" +
           std::to_string(options.max_tokens);
-  if (options.exact_length) {
-    body += ",\"min_tokens\":" + std::to_string(options.max_tokens) + ",\"ignore_eos\":true";
-  }
+  if (options.min_tokens) body += ",\"min_tokens\":" + std::to_string(options.max_tokens);
+  if (options.ignore_eos) body += ",\"ignore_eos\":true";
   if (!options.extra_fields.empty()) body += "," + std::string(options.extra_fields);
   return body + "}";
 }
@@ -77,7 +77,8 @@ TEST(ChatBody, AnySplitEqualsTheNaiveBuilder) {
     ChatBodyOptions options;
     options.model = rng.Chance(0.5) ? "glm" : "we\"ird\\\n";
     options.max_tokens = static_cast<std::uint32_t>(rng.Below(100'000));
-    options.exact_length = rng.Chance(0.5);
+    options.min_tokens = rng.Chance(0.5);
+    options.ignore_eos = rng.Chance(0.5);
     options.extra_fields = rng.Chance(0.5) ? R"("seed":3,"x":{"y":[]})" : "";
     const std::string want = Reference(prompt, options);
     for (const std::uint64_t largest : {1, 7, 400, 70'000}) {
@@ -96,7 +97,7 @@ TEST(ChatBody, IsTheJsonThatWasMeant) {
   ChatBodyOptions options;
   options.model = "a\"b\\c\x01";
   options.max_tokens = 12;
-  options.exact_length = true;
+  options.min_tokens = options.ignore_eos = options.tools = true;
   options.extra_fields = "\"seed\":3";
   ChatBody body(prompt, options);
   Rng rng(1);
@@ -111,6 +112,8 @@ TEST(ChatBody, IsTheJsonThatWasMeant) {
   EXPECT_EQ(json["max_tokens"], 12);
   EXPECT_EQ(json["min_tokens"], 12);
   EXPECT_EQ(json["ignore_eos"], true);
+  EXPECT_EQ(json["tools"][0]["function"]["name"], "read_file");
+  EXPECT_EQ(json["tools"][0]["function"]["parameters"]["required"][0], "path");
   EXPECT_EQ(json["seed"], 3);
 }
 

@@ -51,9 +51,10 @@ TEST_F(HttpCallTest, TheRequestIsWhatThePlanSays) {
   target_.affinity_play_header = "X-Session-ID";
   target_.affinity_parent_header = "X-Parent";
   target_.ca_file = "/ca.pem";
-  target_.min_tokens_accepted = true;
+  target_.extra_body = "\"seed\":1";
+  request_.min_tokens = request_.ignore_eos = true;
   target_.max_tokens = 2;
-  options_ = {"secret", "\"seed\":1"};
+  options_ = {"secret"};
   request_.parent_play_id = 1;
   Stream(Token("a") + kDone);
   const HttpRequest& sent = http_.seen()[0].request;

@@ -77,6 +77,10 @@ inline CallRecord AnyRecord(Rng* rng) {
   r.tokens_out = tokens();
   r.tokens_first_chunk = tokens();
   r.chunks = Any32(rng);
+  r.messages = Any32(rng);
+  r.tokens_asked = Any32(rng);
+  r.answer = static_cast<std::uint8_t>(rng->Below(16));
+  if ((r.answer & 3) == 3) r.answer &= ~1;  // Valid and invalid exclude each other.
   r.tokens_planned = Any32(rng);
   r.http_status = static_cast<std::uint16_t>(rng->Chance(0.3) ? 0 : 100 + rng->Below(900));
   r.outcome = static_cast<Outcome>(1 + rng->Below(kOutcomes - 1));
@@ -164,6 +168,8 @@ inline RunPlan AnyRunPlan(Rng* rng) {
   plan.think_time_cap = Duration(AnySpanNs(rng));
   plan.output_divisor = 1 + Any32(rng, 0xFFFFFFFEu);
   plan.isolate_prefixes = rng->Chance(0.5);
+  plan.output_mode = static_cast<OutputMode>(rng->Below(3));
+  if (plan.output_mode == OutputMode::kFixed) plan.output_tokens = 1 + Any32(rng, 0xFFFFFFFEu);
   plan.failure.attempts_max = static_cast<std::uint32_t>(1 + rng->Below(255));
   plan.failure.back_off_max = positive();
   plan.failure.back_off_min = std::min(plan.failure.back_off_max, positive());
@@ -186,6 +192,9 @@ inline RunPlan AnyRunPlan(Rng* rng) {
   target.affinity_parent_header = rng->Chance(0.5) ? "" : AnyName(rng);
   target.max_tokens = 1 + Any32(rng, 0xFFFFFFFEu);
   target.min_tokens_accepted = rng->Chance(0.5);
+  target.ignore_eos_accepted = rng->Chance(0.5);
+  target.tools = rng->Chance(0.5);
+  if (rng->Chance(0.5)) target.extra_body = R"("top_k":1,"x":{"y":[null,-1.5e3,"\u00e9"]})";
   target.connect_timeout = positive();
   target.idle_timeout = positive();
   target.call_deadline = positive();

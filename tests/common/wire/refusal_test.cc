@@ -66,6 +66,17 @@ TEST(Refusals, OfRunPlan) {
        {"RunPlan.think_time_cap_ns", [](P* p) { p->set_think_time_cap_ns(-1); }},
        {"RunPlan.think_time_cap_ns", [](P* p) { p->set_think_time_cap_ns(kTooLong); }},
        {"RunPlan.output_divisor", [](P* p) { p->set_output_divisor(0); }},
+       {"RunPlan.output_mode", [](P* p) { p->set_output_mode(static_cast<v1::OutputMode>(3)); }},
+       {"RunPlan.output_tokens", [](P* p) { p->set_output_tokens(5); }},
+       {"RunPlan.output_tokens", [](P* p) { p->set_output_mode(v1::OUTPUT_MODE_FIXED); }},
+       {"TargetPlan.extra_body", [](P* p) { p->mutable_target()->set_extra_body("x"); }},
+       {"TargetPlan.extra_body", [](P* p) { p->mutable_target()->set_extra_body(" "); }},
+       {"TargetPlan.extra_body",
+        [](P* p) { p->mutable_target()->set_extra_body("\"a\":1},{\"b\":2"); }},
+       {"TargetPlan.extra_body",
+        [](P* p) {
+          p->mutable_target()->set_extra_body("\"a\":\"" + std::string(16'384, 'x') + "\"");
+        }},
        {"RunPlan.failure", [](P* p) { p->clear_failure(); }},
        {"RunPlan.target", [](P* p) { p->clear_target(); }},
        {"TierPlan.name", [](P* p) { p->mutable_tiers(0)->clear_name(); }},

@@ -83,6 +83,7 @@ ReportedStep FullStep() {
   s.tokens_cached = 2;
   s.tokens_out = 3;
   s.usage_missing = 4;
+  s.fidelity = {180, 0.97, 0.99, 190, 170, 0.01, 0.05, -0.02, 6, 30, 20, 8, 2, 1};
   s.agents = {{1, "b:77", 8, 100, -5, 6, 7, 8, 4, 0.5, 9, true}};
   s.identities = {{"attempts = outcomes", 200, 200, 1}};
   step.notes = {"repeated because agent a was lost"};
@@ -98,6 +99,10 @@ RunView FullView() {
   view.model = SampleRun();
   view.model.steps = {FullStep()};
   view.model.verdict = {.verdict = Verdict::kFail, .exit_code = 1, .reason = "15 do not hold"};
+  view.model.preflight = PreflightSummary{.findings = {{FindingLevel::kWarning, "no min_tokens"}},
+                                          .fit = TemplateFit{11, 4, 1.25},
+                                          .min_tokens = true,
+                                          .ignore_eos = true};
   view.log = {{.at = view.info.started, .text = "run r1"}};
   return view;
 }
@@ -145,6 +150,9 @@ TEST(ApiMessages, AStepKeepsItsNumbersAndUnits) {
   EXPECT_EQ(step.errors().outcomes(1).outcome(), "client_error");
   EXPECT_DOUBLE_EQ(step.agents(0).lateness_p99_s(), 6e-9);
   EXPECT_TRUE(step.identities(0).holds());
+  EXPECT_EQ(step.fidelity().output_came_share(), 0.97);
+  EXPECT_EQ(step.fidelity().drift_total_share(), -0.02);
+  EXPECT_EQ(step.fidelity().tool_calls_invalid(), 8u);
 }
 
 TEST(ApiMessages, AbsentIsAbsentAndInfiniteIsSaid) {

@@ -61,6 +61,16 @@ inline StepEvidence Healthy() {
   e.tokens_cached = 8'100'000;
   e.tokens_out = 240'000;
   e.requests_in_flight_mean = 9.7;
+  FidelityEvidence& f = e.fidelity;
+  f.output_n = f.prompt_n = f.cached_n = 600;
+  f.tokens_asked = 240'000;
+  f.tokens_came = 239'400;
+  f.tokens_expected = 9'000'000;
+  f.tokens_reported = 9'004'500;
+  for (int i = 0; i < 600; ++i) {
+    f.output_ratio_ppm.Record(i < 10 ? 800'000 : 1'000'000);
+    f.drift_ppm.Record(i * 20);
+  }
   return e;
 }
 

@@ -264,5 +264,44 @@ TEST(Shares, NonsenseFromAnAgentStaysWithinZeroAndOne) {
   EXPECT_EQ(SentShare(e), 0);
 }
 
+StepEvidence WithToolCalls(std::uint32_t answers, std::uint32_t invalid) {
+  StepEvidence e = Healthy();
+  for (CellCounts& cell : e.cells) {
+    cell.tool_answers = answers;
+    cell.tool_invalid = invalid;
+  }
+  return e;
+}
+
+TEST(JudgeStep, MalformedToolCallsFailTheirPartAlone) {
+  Bar bar = DefaultBar();
+  bar.limits.push_back({.metric = Metric::kToolCalls, .value = 0.02});
+  StepVerdict step = JudgeStep(WithToolCalls(10, 0), bar);
+  EXPECT_EQ(step.verdict, Verdict::kPass);
+  EXPECT_EQ(step.parts[3].n, 500u);
+
+  step = JudgeStep(WithToolCalls(10, 1), bar);
+  EXPECT_EQ(step.verdict, Verdict::kFail);
+  EXPECT_EQ(PartsWith(step, Verdict::kFail), "tool calls");
+  EXPECT_THAT(step.reasons[0],
+              HasSubstr("tool calls: 50 of 500 answers with tool calls were malformed: 10.00%"));
+
+  step = JudgeStep(WithToolCalls(0, 0), bar);
+  EXPECT_EQ(step.verdict, Verdict::kNoData) << "a missing measurement never passes";
+  EXPECT_THAT(step.reasons[0], HasSubstr("no answer held a whole tool call"));
+}
+
+TEST(JudgeStep, ToolCallsUnderALighterLoadProveNothingUnlessTheyFail) {
+  const Bar bar{.limits = {{.metric = Metric::kToolCalls, .value = 0.02}}};
+  const auto lighter = [](StepEvidence e) {
+    e.lane_state_ns = {};
+    e.lane_state_ns[static_cast<std::size_t>(LaneState::kInFlight)] = e.planned_lane_ns / 2;
+    e.lane_state_ns[static_cast<std::size_t>(LaneState::kRefused)] = e.planned_lane_ns / 2;
+    return e;
+  };
+  EXPECT_EQ(JudgeStep(lighter(WithToolCalls(10, 0)), bar).verdict, Verdict::kNoData);
+  EXPECT_EQ(JudgeStep(lighter(WithToolCalls(10, 5)), bar).verdict, Verdict::kFail);
+}
+
 }  // namespace
 }  // namespace plimsoll

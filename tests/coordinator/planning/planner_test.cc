@@ -39,6 +39,8 @@ Scenario SmallScenario() {
   s.fleet.wait = 33s;
   s.seed = 42;
   s.replay.output_divisor = 4;
+  s.replay.output_mode = OutputMode::kFixed;
+  s.replay.output_tokens = 30;
   s.replay.isolate_prefixes = true;
   return s;
 }
@@ -55,6 +57,8 @@ TEST(Planner, CarriesTheScenarioOver) {
   EXPECT_EQ(plan->tiers, scenario.mix);
   EXPECT_EQ(plan->target, scenario.target);
   EXPECT_EQ(plan->output_divisor, 4u);
+  EXPECT_EQ(plan->output_mode, OutputMode::kFixed);
+  EXPECT_EQ(plan->output_tokens, 30u);
   EXPECT_TRUE(plan->isolate_prefixes);
   const RunSettings settings = MakeRunSettings(scenario);
   EXPECT_EQ(settings.sessions, (std::vector<std::uint32_t>{5, 10}));

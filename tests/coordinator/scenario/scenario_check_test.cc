@@ -162,5 +162,32 @@ TEST(ScenarioCheck, FleetAndReplay) {
        {"think_time: none", "isolate_prefixes: 1", "write true or false"}});
 }
 
+TEST(ScenarioCheck, OutputLengths) {
+  ExpectRows({{"think_time: none", "output: {tokens: 70000}", "above target.max_tokens, 65536"},
+              {"think_time: none", "output: {tokens: 0}", "replay.output.tokens"},
+              {"think_time: none", "output: {}", "replay.output.tokens: is missing"},
+              {"think_time: none", "output: {tokens: 3, x: 1}", "replay.output.x"},
+              {"think_time: none", "output: shortish", "replay.output"},
+              {"think_time: none", "output: [1]", "replay.output"},
+              {"think_time: none", "output: free, output_divisor: 2", "divides recorded lengths"}});
+}
+
+TEST(ScenarioCheck, ToolsAndExtraFields) {
+  const std::string_view model = "  model: x";
+  ExpectRows(
+      {{"errors: 2%", "tool_calls: 2%", "bar.tool_calls: can only be judged where requests offer"},
+       {"errors: 2%", "tool_calls: 100%", "bar.tool_calls"},
+       {model, "  model: x\n  tools: maybe", "target.tools"},
+       {model, "  model: x\n  extra_body: [1]", "is not a map of fields"},
+       {model, "  model: x\n  extra_body: {stream: false}", "sets 'stream', which every request"},
+       {model, "  model: x\n  extra_body: {a: {b: 1}, max_tokens: 3}", "sets 'max_tokens'"},
+       {model, "  model: x\n  extra_body: {messages: []}", "sets 'messages'"},
+       {model, "  model: x\n  extra_body: {model: y}", "sets 'model'"},
+       {model, "  model: x\n  extra_body: {ignore_eos: true}", "it is said by replay.output"}});
+  const std::string big(17'000, 'x');
+  const std::string text = "  model: x\n  extra_body: {a: " + big + "}";
+  ExpectRows({{model, text, "at most 16384 are possible"}});
+}
+
 }  // namespace
 }  // namespace plimsoll

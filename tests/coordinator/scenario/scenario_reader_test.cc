@@ -72,9 +72,15 @@ TEST(ScenarioReader, ReadsTheWholeLanguage) {
   want.bar.limits = {
       {Metric::kErrors, 0, 0.01}, {Metric::kInteractivity, 0.95, 10}, {Metric::kTtft, 0.5, 5.3}};
   want.fleet = {.local = 0, .agents = 7, .listen = "[::1]:7000", .wait = 8s};
-  want.replay = {
-      ThinkTime::kRecorded,   9s, 4, true, {128'000, OverLimit::kSkipCalls}, History::kLive,
-      {2, 2s, 4s, false, 30s}};
+  want.replay = {ThinkTime::kRecorded,
+                 9s,
+                 OutputMode::kRecorded,
+                 0,
+                 4,
+                 true,
+                 {128'000, OverLimit::kSkipCalls},
+                 History::kLive,
+                 {2, 2s, 4s, false, 30s}};
   want.replay.failure.retry = {Outcome::kRefused, Outcome::kHttpError};
   want.replay.failure.end_play = {Outcome::kContextOverflow, Outcome::kDeadline};
   want.replay.failure.silence = Silence::kStream;
@@ -207,6 +213,39 @@ TEST(MakeStepPlan, CarriesTheSweepsTimes) {
   EXPECT_EQ(plan.block, 3s);
   EXPECT_EQ(plan.measure, 9s);
   EXPECT_EQ(plan.prime_limit, sweep.prime_limit);
+}
+
+TEST(ScenarioReader, OutputModesToolsAndExtraFields) {
+  const auto read = [](const std::string& target, const std::string& replay) {
+    const auto scenario = ParseScenario(
+        "name: n\ntarget: {url: \"http://h/v1\", model: m" + target +
+            "}\ncorpus: {synthetic: agentx}\nmix: {heavy: 100%}\nsweep: {sessions: [1]}\n"
+            "bar: {errors: 2%, tool_calls: 3%}\nfleet: {local: 1}\nreplay: {" +
+            replay + "}\n",
+        "s.yaml", "");
+    EXPECT_TRUE(scenario.ok()) << scenario.status();
+    return scenario.ok() ? *scenario : Scenario{};
+  };
+  Scenario s = read(", tools: on", "");
+  EXPECT_TRUE(s.target.tools);
+  EXPECT_EQ(s.target.extra_body, "");
+  EXPECT_EQ(s.replay.output_mode, OutputMode::kRecorded);
+  EXPECT_EQ(s.bar.limits[1].metric, Metric::kToolCalls);
+  EXPECT_EQ(s.bar.limits[1].value, 0.03);
+  EXPECT_EQ(read(", tools: on", "output: free").replay.output_mode, OutputMode::kFree);
+  s = read(", tools: on", "output: {tokens: 300}");
+  EXPECT_EQ(s.replay.output_mode, OutputMode::kFixed);
+  EXPECT_EQ(s.replay.output_tokens, 300u);
+
+  s = read(
+      ", tools: on, extra_body: {top_k: 40, temperature: 0.2, on: true, off: null, t: \"1\", "
+      "s: some words, q: 'a\"b', v: 1.0.0, list: [1, {a: -2e3}], chat_template_kwargs: "
+      "{enable_thinking: false}, none: , z: 007}",
+      "");
+  EXPECT_EQ(s.target.extra_body,
+            R"("top_k":40,"temperature":0.2,"on":true,"off":null,"t":"1","s":"some words",)"
+            R"("q":"a\"b","v":"1.0.0","list":[1,{"a":-2e3}],)"
+            R"("chat_template_kwargs":{"enable_thinking":false},"none":null,"z":"007")");
 }
 
 }  // namespace

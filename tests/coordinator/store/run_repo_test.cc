@@ -70,6 +70,20 @@ StepRow AStep(std::uint32_t step) {
   s.tokens_cached = 2;
   s.tokens_out = 3;
   s.usage_missing = 4;
+  s.fidelity = {.output_n = 5,
+                .output_ratio = 0.75,
+                .output_ratio_p50 = 0.5,
+                .prompt_n = 6,
+                .cached_n = 7,
+                .drift_p50 = 0.01,
+                .drift_max = 0.25,
+                .drift_total = -0.125,
+                .drift_over = 8,
+                .tool_present = 12,
+                .tool_valid = 9,
+                .tool_invalid = 2,
+                .reasoning_only = 10,
+                .hidden_reasoning = 11};
   s.agents = {{1, "b:77", 8, 100, -5, 6, 7, 8, 4, 0.5, 9, true}};
   s.identities = {{"attempts = outcomes", 200, 199, 0}};
   s.replay = {
@@ -89,6 +103,10 @@ TEST(RunCodec, RunsKeepEveryField) {
   run.exit_code = 0;  // Absent and 0 differ.
   run.message = "a person stopped it";
   run.capacity = Capacity{10, 15, "10 sessions hold", Metric::kErrors, 8.5};
+  run.preflight =
+      PreflightSummary{.findings = {{FindingLevel::kOk, "a"}, {FindingLevel::kBlocking, "b\xff"}},
+                       .fit = TemplateFit{.per_request = 11, .per_message = 4.5, .per_word = 1.25},
+                       .min_tokens = true};
   const StatusOr<RunInfo> back = DecodeRun(EncodeRun(run));
   ASSERT_TRUE(back.ok());
   EXPECT_EQ(back->id, run.id);
@@ -110,6 +128,7 @@ TEST(RunCodec, RunsKeepEveryField) {
   EXPECT_EQ(back->capacity->sentence, "10 sessions hold");
   EXPECT_EQ(back->capacity->limited_by, Metric::kErrors);
   EXPECT_EQ(back->capacity->requests_in_flight, 8.5);
+  EXPECT_EQ(back->preflight, run.preflight);
 }
 
 TEST(RunCodec, AStepBrokenOffBeforeItBeganIsDamaged) {
@@ -124,11 +143,13 @@ TEST(RunCodec, WhatIsAbsentStaysAbsent) {
   EXPECT_FALSE(run->ended.has_value());
   EXPECT_FALSE(run->exit_code.has_value());
   EXPECT_FALSE(run->capacity.has_value());
+  EXPECT_FALSE(run->preflight.has_value());
   const StatusOr<StepRow> row = DecodeStep(EncodeStep(StepRow{}));
   ASSERT_TRUE(row.ok()) << MessageOf(row.status());
   EXPECT_FALSE(row->summary.ttft.p50_s.value.has_value());
   EXPECT_FALSE(row->summary.rate.reached_by_90_tok_s.has_value());
   EXPECT_FALSE(row->summary.errors.error_share.has_value());
+  EXPECT_EQ(row->summary.fidelity, FidelitySummary{});
 }
 
 TEST(RunCodec, StepsKeepEveryField) {
@@ -188,6 +209,7 @@ TEST(RunCodec, StepsKeepEveryField) {
   EXPECT_EQ(b.tokens_cached, a.tokens_cached);
   EXPECT_EQ(b.tokens_out, a.tokens_out);
   EXPECT_EQ(b.usage_missing, a.usage_missing);
+  EXPECT_EQ(b.fidelity, a.fidelity);
   EXPECT_EQ(b.replay, a.replay);
   // The encoding has no choices, so equal bytes mean that agents and identities came back too.
   EXPECT_EQ(EncodeStep(*back), EncodeStep(row));

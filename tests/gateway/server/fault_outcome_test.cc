@@ -40,7 +40,6 @@ class Pair {
     server_ = *std::move(server);
     target_.url = fmt::format("http://127.0.0.1:{}/v1", server_->port());
     target_.model = "m";
-    target_.min_tokens_accepted = true;  // Answers of exactly the length asked for.
     target_.idle_timeout = 300ms;
     target_.affinity_play_header = "X-Session-ID";
   }

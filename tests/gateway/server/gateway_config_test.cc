@@ -36,6 +36,10 @@ prefix: /api/v1
 model: m
 context_limit: 1000
 output_natural: 10
+stop_probability: 0.1
+output_switches: reject
+tool_call_probability: 0.5
+template: {request_tokens: 11, message_tokens: 4, tokens_per_word: 1.25}
 seed: 7
 engine: {copies: 2, running_max: 3, prefill_tokens_per_s: 5000, prefill_base: 20ms,
          decode_tokens_per_s: 40, decode_slowdown: 0.1, decode_during_prefill: 0.25,
@@ -43,6 +47,7 @@ engine: {copies: 2, running_max: 3, prefill_tokens_per_s: 5000, prefill_base: 20
 noise: {call_sigma: 0, session_sigma: 0.1, drift_sigma: 0.2, drift_time: 5m, cold_share: 0.3, cold_factor: 4}
 faults:
   - {kind: refuse, status: 503, retry_after: 1.5s, at: 20s, for: 10s, from: first_request}
+  - {kind: malformed_tool_calls, probability: 0.1}
   - {kind: truncate, after_tokens: 3, probability: 0.5}
 html: true
 )",
@@ -58,14 +63,21 @@ html: true
   EXPECT_FALSE(config->engine.prefix_cache);
   EXPECT_EQ(config->engine.noise.call_sigma, 0);
   EXPECT_EQ(config->engine.noise.drift_time, Duration(5min));
-  ASSERT_EQ(config->faults.size(), 3u);
+  EXPECT_DOUBLE_EQ(config->stop_probability, 0.1);
+  EXPECT_EQ(config->output_switches, OutputSwitches::kReject);
+  EXPECT_DOUBLE_EQ(config->tool_call_probability, 0.5);
+  EXPECT_EQ(config->template_request_tokens, 11u);
+  EXPECT_EQ(config->template_message_tokens, 4u);
+  EXPECT_DOUBLE_EQ(config->tokens_per_word, 1.25);
+  ASSERT_EQ(config->faults.size(), 4u);
   EXPECT_EQ(config->faults[0].status, 503);
   EXPECT_EQ(config->faults[0].retry_after, Duration(1500ms));
   EXPECT_EQ(config->faults[0].span, Duration(10s));
   EXPECT_TRUE(config->faults[0].from_first_request);
-  EXPECT_EQ(config->faults[1].kind, FaultKind::kTruncate);
-  EXPECT_EQ(config->faults[1].after_tokens, 3u);
-  EXPECT_EQ(config->faults[2].kind, FaultKind::kHtml);
+  EXPECT_EQ(config->faults[1].kind, FaultKind::kMalformedToolCalls);
+  EXPECT_EQ(config->faults[2].kind, FaultKind::kTruncate);
+  EXPECT_EQ(config->faults[2].after_tokens, 3u);
+  EXPECT_EQ(config->faults[3].kind, FaultKind::kHtml);
 }
 
 TEST(GatewayConfig, ListsAllProblemsWithTheirLines) {
@@ -163,6 +175,12 @@ TEST(GatewayConfig, ThePageShowsTheDefaultsAndEveryKindOfFault) {
   EXPECT_EQ(shown->model, defaults.model);
   EXPECT_EQ(shown->context_limit, defaults.context_limit);
   EXPECT_EQ(shown->output_natural, defaults.output_natural);
+  EXPECT_EQ(shown->stop_probability, defaults.stop_probability);
+  EXPECT_EQ(shown->output_switches, defaults.output_switches);
+  EXPECT_EQ(shown->tool_call_probability, defaults.tool_call_probability);
+  EXPECT_EQ(shown->template_request_tokens, defaults.template_request_tokens);
+  EXPECT_EQ(shown->template_message_tokens, defaults.template_message_tokens);
+  EXPECT_EQ(shown->tokens_per_word, defaults.tokens_per_word);
   EXPECT_EQ(shown->seed, defaults.seed);
   EXPECT_EQ(shown->engine, defaults.engine);
   EXPECT_TRUE(shown->faults.empty());

@@ -175,7 +175,7 @@ class Answers(http.server.BaseHTTPRequestHandler):
         status, headers = self.server.script(number, seen)
         seen["status"] = status
         if status != 200:
-            payload = b'{"error":{"message":"no room","type":"overloaded"}}'
+            payload = json.dumps(self.server.refusal).encode()
             self.send_response(status)
             for name, value in headers.items():
                 self.send_header(name, value)
@@ -219,6 +219,7 @@ class AnswerServer(socketserver.ThreadingMixIn, http.server.HTTPServer):
 
     def __init__(self, script):
         self.script = script
+        self.refusal = {"error": {"message": "no room", "type": "overloaded"}}
         self.seen = []
         self.lock = threading.Lock()
         super().__init__(("127.0.0.1", 0), Answers)

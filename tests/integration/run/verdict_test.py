@@ -120,4 +120,6 @@ class PreflightBlocks(RigCase):
 
     def test_model_that_is_not_served(self):
         gateway = self.gateway("model: another")
-        self.assertRegex(self.blocked(gateway.url), r"HTTP 404")
+        text = " ".join(self.blocked(gateway.url).split())
+        self.assertIn("the model 'plimsoll-rehearsal' is not served here (HTTP 404); served: "
+                      "another; set target.model", text)

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "common/chat/chat_body.h"
+#include "common/base/json_text.h"
 #include "common/chat/http_call_transport.h"
 #include "common/http/curl_transport.h"
 #include "common/loop/event_loop.h"
@@ -45,7 +45,6 @@ int Main(int argc, char** argv) {
   target.url = argv[1];
   target.model = argv[2];
   target.affinity_play_header = "X-Session-ID";
-  target.min_tokens_accepted = true;
   target.idle_timeout = 20s;
   for (int i = 7; i + 1 < argc; i += 2) target.headers.emplace_back(argv[i], argv[i + 1]);
   EventLoop loop;

@@ -1,0 +1,63 @@
+#include "coordinator/report/fidelity_text.h"
+
+#include <cmath>
+#include <optional>
+
+#include <fmt/format.h>
+
+namespace plimsoll {
+namespace {
+
+std::string Percent(const std::optional<double>& share) {
+  return share ? fmt::format("{:.2g}%", *share * 100) : "–";
+}
+
+std::string OutputSentence(const FidelitySummary& f) {
+  if (!f.output_ratio) return "no length was asked for, or none was reported";
+  return fmt::format("{:.1f}% of the tokens asked for came, of the median call {:.1f}% (n {})",
+                     *f.output_ratio * 100, f.output_ratio_p50.value_or(0) * 100, f.output_n);
+}
+
+std::string PromptSentence(const FidelitySummary& f) {
+  if (!f.drift_p50) return "usage reports none";
+  std::string text = fmt::format("off the plan by {} in the median call, {} in the worst (n {})",
+                                 Percent(f.drift_p50), Percent(f.drift_max), f.prompt_n);
+  if (f.drift_over == 0) return text;
+  const double total = f.drift_total.value_or(0);
+  return fmt::format(
+      "warning: {}; {} calls over {:g}%, all tokens {:.2g}% {} than planned: the load was not the "
+      "recorded one",
+      text, f.drift_over, kDriftShareMax * 100, std::abs(total) * 100,
+      total < 0 ? "fewer" : "more");
+}
+
+std::string ToolSentence(const FidelitySummary& f) {
+  std::string text = fmt::format("in {} answers: {} well formed, {} malformed", f.tool_present,
+                                 f.tool_valid, f.tool_invalid);
+  const std::uint64_t judged = f.tool_valid + f.tool_invalid;
+  if (judged < f.tool_present) {
+    text += fmt::format(", {} cut by their cap", f.tool_present - judged);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> FidelityLines(const FidelitySummary& f) {
+  std::vector<std::pair<std::string, std::string>> lines = {{"output length", OutputSentence(f)},
+                                                            {"prompt length", PromptSentence(f)}};
+  if (f.tool_present > 0) lines.emplace_back("tool calls", ToolSentence(f));
+  if (f.reasoning_only > 0) {
+    lines.emplace_back("reasoning",
+                       fmt::format("{} answers were reasoning and nothing else", f.reasoning_only));
+  }
+  if (f.hidden_reasoning > 0) {
+    lines.emplace_back("reasoning",
+                       fmt::format("warning: usage of {} answers counts reasoning that was not "
+                                   "streamed: their TTFT includes it",
+                                   f.hidden_reasoning));
+  }
+  return lines;
+}
+
+}  // namespace plimsoll

@@ -36,7 +36,7 @@ std::string Shown(std::string_view word) {
 std::vector<std::string> CommandsOf(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* one : app.get_subcommands([](const CLI::App*) { return true; })) {
-    names.push_back(one->get_name());
+    if (!one->get_name().empty()) names.push_back(one->get_name());  // Else a group of options.
   }
   return names;
 }
@@ -45,6 +45,11 @@ std::vector<std::string> FlagsOf(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  for (const CLI::App* one : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (!one->get_name().empty()) continue;
+    const std::vector<std::string> grouped = FlagsOf(*one);
+    names.insert(names.end(), grouped.begin(), grouped.end());
   }
   return names;
 }

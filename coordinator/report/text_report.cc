@@ -167,7 +167,7 @@ std::string OutcomeSentence(const ErrorSummary& errors) {
 // 3425510 as "3,425,510".
 std::string Grouped(std::uint64_t count) {
   std::string digits = fmt::format("{}", count);
-  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
+  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, 1, ',');
   return digits;
 }
 

@@ -165,6 +165,7 @@ TEST_F(ApiServerTest, AReaderThatDoesNotReadHoldsNobodyUp) {
   });
   RawClient deaf(http_port());
   ASSERT_TRUE(deaf.Request("GET", "/api/v1/runs/r1/watch"));
+  ASSERT_TRUE(deaf.ReadUntil("event: run\n"));  // It watches, from before the first step.
   // Others are answered, steps are queued for the deaf one, and statuses are not.
   for (std::size_t step = 0; step < 3; ++step) {
     Do([&] {

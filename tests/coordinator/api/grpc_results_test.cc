@@ -16,8 +16,11 @@ class GrpcResultsTest : public testing::LoopRig {
  protected:
   void SetUp() override {
     Listen({.http = "", .grpc = "127.0.0.1:0"});
-    stub_ = v1::Results::NewStub(grpc::CreateCustomChannel(
-        grpc_, grpc::InsecureChannelCredentials(), rpc::ClientArguments()));
+    grpc::ChannelArguments arguments = rpc::ClientArguments();
+    // Its probes would widen the window of a reader that does not read, by megabytes.
+    arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+    stub_ = v1::Results::NewStub(
+        grpc::CreateCustomChannel(grpc_, grpc::InsecureChannelCredentials(), arguments));
   }
   // Longer than a loaded machine under a sanitizer takes.
   static std::unique_ptr<grpc::ClientContext> Context() {

@@ -57,8 +57,9 @@ class WatchedRun(RigCase):
         self.assertTrue(asked, run.text())
         self.check_events(seen, run_id, code)
         self.assertFalse((self.store / "coordinator.json").exists())
+        report = self.report()  # Before another run of the test replaces it.
         self.check_served(run_id, code)
-        self.check_exported(run_id)
+        self.check_exported(run_id, report)
 
     def check_beside_the_run(self, address, run_id):
         code, listed = self.command("runs", "list", "--store", self.store)
@@ -120,12 +121,11 @@ class WatchedRun(RigCase):
             server.popen.terminate()
             self.assertEqual(server.wait_exit(), 0)
 
-    def check_exported(self, run_id):
+    def check_exported(self, run_id, report):
         code, steps = self.command("runs", "export", run_id, "--steps", "jsonl", "--store",
                                    self.store)
         self.assertEqual(code, 0, steps.text())
         lines = [json.loads(line) for line in steps.text("out").splitlines()]
-        report = self.report()
         self.assertEqual([s["attempts"] for s in lines], [s["attempts"] for s in report["steps"]])
 
         out = self.folder / "records.csv"

@@ -134,7 +134,7 @@ class DeadCoordinator(RigCase):
         # The store is whole, and says that the run did not end.
         code, listed = self.command("runs", "list", "--store", self.store)
         self.assertEqual(code, 0, listed.text())
-        self.assertIn("running, or its coordinator died", listed.text())
+        self.assertIn("broken off: its coordinator died", listed.text())
 
     def test_dialled_agent_ends_by_itself(self):
         gateway = self.gateway()

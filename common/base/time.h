@@ -35,8 +35,10 @@ using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""us;
 using std::chrono_literals::operator""ns;
 
+// Divided, not multiplied by 1e-9: whole seconds stay whole, and 5.3 s is the double that prints
+// so.
 constexpr double ToSeconds(Duration d) {
-  return static_cast<double>(d.count()) * 1e-9;
+  return static_cast<double>(d.count()) / 1e9;
 }
 constexpr Duration FromSeconds(double seconds) {
   return Duration(static_cast<Duration::rep>(seconds * 1e9 + (seconds < 0 ? -0.5 : 0.5)));

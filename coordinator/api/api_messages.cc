@@ -32,12 +32,8 @@ v1::Metric Of(Metric metric) {
 double Finite(double value) {
   return std::isfinite(value) ? value : 0;
 }
-// Divided, so that whole seconds stay whole.
 double Seconds(std::int64_t ns) {
-  return static_cast<double>(ns) / 1e9;
-}
-double Seconds(Duration span) {
-  return Seconds(span.count());
+  return ToSeconds(Duration(ns));
 }
 
 // Sets an optional field only to a number.
@@ -215,7 +211,7 @@ void Fill(const LiveAgent& agent, v1::LiveAgent* out) {
   out->set_memory_bytes(agent.memory_bytes);
   out->set_lanes(agent.lanes);
   out->set_calls_in_flight(agent.calls_in_flight);
-  out->set_silent_for_s(Seconds(agent.silent_for));
+  out->set_silent_for_s(ToSeconds(agent.silent_for));
 }
 
 void Fill(const LiveNumbers& numbers, v1::LiveNumbers* out) {
@@ -277,9 +273,9 @@ void ToApi(const ReportedStep& step, v1::Step* out) {
   const StepSummary& s = step.summary;
   out->set_step(s.plan.step);
   out->set_sessions(s.plan.sessions);
-  out->set_warm_up_s(Seconds(s.plan.warm_up));
-  out->set_measure_s(Seconds(s.plan.measure));
-  out->set_block_s(Seconds(s.plan.block));
+  out->set_warm_up_s(ToSeconds(s.plan.warm_up));
+  out->set_measure_s(ToSeconds(s.plan.measure));
+  out->set_block_s(ToSeconds(s.plan.block));
   out->set_verdict(Of(s.verdict.verdict));
   out->set_lean(Of(LeanOf(s.verdict)));
   out->set_is_void(s.verdict.is_void);
@@ -306,7 +302,7 @@ void ToApi(const ReportedStep& step, v1::Step* out) {
 void ToApi(const LiveStatus& status, v1::LiveStatus* out) {
   out->Clear();
   out->set_phase(static_cast<v1::Phase>(static_cast<int>(status.phase) + 1));
-  out->set_running_for_s(Seconds(status.running_for));
+  out->set_running_for_s(ToSeconds(status.running_for));
   if (status.step) {
     out->set_step(*status.step);
     out->set_part(static_cast<v1::StepPart>(static_cast<int>(status.part) + 1));
@@ -317,13 +313,13 @@ void ToApi(const LiveStatus& status, v1::LiveStatus* out) {
   out->set_lanes(status.lanes);
   out->set_calls_in_flight(status.calls_in_flight);
   Fill(status.numbers, out->mutable_numbers());
-  if (status.step_left) out->set_step_left_s(Seconds(*status.step_left));
+  if (status.step_left) out->set_step_left_s(ToSeconds(*status.step_left));
   if (status.place > 0) out->set_place(status.place);
-  if (status.part_left) out->set_part_left_s(Seconds(*status.part_left));
-  if (status.measured) out->set_measured_s(Seconds(*status.measured));
+  if (status.part_left) out->set_part_left_s(ToSeconds(*status.part_left));
+  if (status.measured) out->set_measured_s(ToSeconds(*status.measured));
   out->set_agents_planned(status.agents_planned);
   out->set_agents_present(status.agents_present);
-  out->set_run_left_s(Seconds(status.run_left));
+  out->set_run_left_s(ToSeconds(status.run_left));
   out->set_records_acked(status.records_acked);
   for (const LiveAgent& agent : status.agents) Fill(agent, out->add_agents());
 }

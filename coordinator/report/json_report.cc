@@ -124,8 +124,8 @@ Json Of(const TierReplay& tier) {
   const ContextCounts& c = tier.context;
   return {{"tier", tier.name},
           {"pauses", f.pauses},
-          {"pause_recorded_s", static_cast<double>(f.pause_recorded_ns) * 1e-9},
-          {"pause_removed_s", static_cast<double>(f.pause_removed_ns) * 1e-9},
+          {"pause_recorded_s", ToSeconds(Duration(f.pause_recorded_ns))},
+          {"pause_removed_s", ToSeconds(Duration(f.pause_removed_ns))},
           {"answers_kept", f.answers_kept},
           {"answers_over_limit", f.answers_over_limit},
           {"answers_without_content", f.answers_without_content},
@@ -153,7 +153,7 @@ Json ListOf(const std::vector<T>& values) {
 Json Of(const ReplaySummary& replay) {
   const ContextLimit& limit = replay.context_limit;
   return {{"think_time", replay.think_time == ThinkTime::kNone ? "none" : "recorded"},
-          {"think_time_cap_s", static_cast<double>(replay.think_time_cap.count()) / 1e9},
+          {"think_time_cap_s", ToSeconds(replay.think_time_cap)},
           {"context_limit_tokens", limit.tokens > 0 ? Json(limit.tokens) : Json()},
           {"over_limit", Name(limit.policy)},
           {"history", replay.history == History::kLive ? "live" : "recorded"},

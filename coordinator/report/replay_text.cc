@@ -34,9 +34,8 @@ std::string PauseSentence(const ReplaySummary& replay) {
     if (f.pause_recorded_ns <= 0) continue;
     text += fmt::format(
         "{}{} {} pauses of {:.0f} s as recorded, {:.0f} s ({:.1f}%) removed",
-        text.empty() ? "" : "; ", tier.name, f.pauses,
-        static_cast<double>(f.pause_recorded_ns) * 1e-9,
-        static_cast<double>(f.pause_removed_ns) * 1e-9,
+        text.empty() ? "" : "; ", tier.name, f.pauses, ToSeconds(Duration(f.pause_recorded_ns)),
+        ToSeconds(Duration(f.pause_removed_ns)),
         Percent(static_cast<double>(f.pause_removed_ns), static_cast<double>(f.pause_recorded_ns)));
   }
   if (text.empty()) return text;

@@ -196,9 +196,7 @@ void ReadBar(FieldReader& top, Bar& bar) {
   for (const std::string& key : fields->Keys()) {
     if (const auto quantile = Percentile(*fields, key, "ttft")) {
       if (const auto limit = fields->Time(key)) {
-        // Divided, not multiplied by 1e-9: 5.3s is then the double that prints as 5.3.
-        const double seconds = static_cast<double>(limit->count()) / 1e9;
-        AddLimit(*fields, key, {Metric::kTtft, *quantile, seconds}, bar);
+        AddLimit(*fields, key, {Metric::kTtft, *quantile, ToSeconds(*limit)}, bar);
       }
     } else if (const auto share = Percentile(*fields, key, "interactivity")) {
       if (const auto limit = fields->TokenRate(key)) {

@@ -6,11 +6,8 @@
 #include <fmt/format.h>
 
 namespace plimsoll {
-namespace {
 
-// Bytes of the well-formed UTF-8 character at the start of `text`; 0: there is none. No overlong
-// forms, no surrogates, nothing beyond U+10FFFF.
-std::size_t CharacterBytes(std::string_view text) {
+std::size_t Utf8CharacterBytes(std::string_view text) {
   const auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = at(0);
   if (lead < 0x80) return 1;
@@ -27,7 +24,9 @@ std::size_t CharacterBytes(std::string_view text) {
   return size;
 }
 
-}  // namespace
+std::string ThreeDigits(double value) {
+  return value >= 999.5 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
+}
 
 std::string LowerAscii(std::string_view text) {
   std::string lower(text);
@@ -41,7 +40,7 @@ std::string Excerpt(std::string_view text, std::size_t bytes_max) {
   std::string line;
   std::size_t at = 0;
   while (at < text.size()) {
-    const std::size_t size = CharacterBytes(text.substr(at));
+    const std::size_t size = Utf8CharacterBytes(text.substr(at));
     if (at + (size == 0 ? 1 : size) > bytes_max) break;
     const auto byte = static_cast<unsigned char>(text[at]);
     if (byte == '\n') {
@@ -65,7 +64,7 @@ std::string ValidUtf8(std::string_view text) {
   std::string valid;
   valid.reserve(text.size());
   while (!text.empty()) {
-    const std::size_t length = CharacterBytes(text);
+    const std::size_t length = Utf8CharacterBytes(text);
     valid += length == 0 ? std::string_view("\xEF\xBF\xBD") : text.substr(0, length);
     text.remove_prefix(length == 0 ? 1 : length);
   }

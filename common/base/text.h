@@ -12,6 +12,13 @@ namespace plimsoll {
 // ASCII letters in lower case: names of hosts and headers are compared so, whatever the locale.
 std::string LowerAscii(std::string_view text);
 
+// Bytes of the well-formed UTF-8 character at the start of `text`, which is not empty; 0: there is
+// none. No overlong forms, no surrogates, nothing beyond U+10FFFF (Unicode 15, table 3-7).
+std::size_t Utf8CharacterBytes(std::string_view text);
+
+// Three significant digits without an exponent: 0.0123, 4.81, 412, 1234.
+std::string ThreeDigits(double value);
+
 // What people read of foreign bytes: one line of valid UTF-8, at most `bytes_max` bytes of `text`
 // and "…" where it was cut. Control characters and bytes that are no UTF-8 become \n, \r, \t, \xNN.
 std::string Excerpt(std::string_view text, std::size_t bytes_max);

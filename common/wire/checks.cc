@@ -3,36 +3,11 @@
 #include <algorithm>
 
 #include "common/base/limits.h"
+#include "common/base/text.h"
 #include "common/record/call_record.h"
 #include "fmt/format.h"
 
 namespace plimsoll::wire {
-namespace {
-
-// Length of the well-formed UTF-8 sequence at the front of `text`; 0 if there is none.
-std::size_t SequenceLength(std::string_view text) {
-  const auto byte = [&](std::size_t i) -> std::uint32_t {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;
-  };
-  const auto follows = [&](std::size_t i) { return (byte(i) & 0xC0u) == 0x80u; };
-  const std::uint32_t b0 = byte(0), b1 = byte(1);
-  if (b0 < 0x80) return 1;
-  if (b0 >= 0xC2 && b0 <= 0xDF && follows(1)) return 2;
-  if (b0 >= 0xE0 && b0 <= 0xEF && follows(1) && follows(2)) {
-    const bool overlong = b0 == 0xE0 && b1 < 0xA0;
-    const bool surrogate = b0 == 0xED && b1 >= 0xA0;
-    return overlong || surrogate ? 0 : 3;
-  }
-  if (b0 >= 0xF0 && b0 <= 0xF4 && follows(1) && follows(2) && follows(3)) {
-    const bool overlong = b0 == 0xF0 && b1 < 0x90;
-    const bool beyond = b0 == 0xF4 && b1 >= 0x90;
-    return overlong || beyond ? 0 : 4;
-  }
-  return 0;
-}
-
-}  // namespace
-
 Status Checks::status() const {
   return ok() ? absl::OkStatus() : absl::InvalidArgumentError(error_);
 }
@@ -114,7 +89,7 @@ std::string SafeText(std::string_view text) {
   std::string safe;
   safe.reserve(std::min(text.size(), kTextBytesMax));
   while (!text.empty()) {
-    const std::size_t length = SequenceLength(text);
+    const std::size_t length = Utf8CharacterBytes(text);
     const std::string_view piece = length == 0 ? std::string_view("?") : text.substr(0, length);
     if (safe.size() + piece.size() > kTextBytesMax) break;
     safe.append(piece);

@@ -15,10 +15,6 @@
 namespace plimsoll {
 namespace {
 
-std::string Line(const std::string& label, const std::string& text) {
-  return Wrap(fmt::format("{:<11}", label), Printable(text), kReportColumns);
-}
-
 // 950, 12.3k, 4.56M, 7.8G: three digits, as an estimate deserves.
 std::string About(double value) {
   if (value < 999.5) return fmt::format("{:.0f}", value);
@@ -110,18 +106,20 @@ std::string FewCalls(const Scenario& scenario, const DryStep& step) {
   const std::string what = fmt::format("{} calls that {} needs for a verdict", most->calls_needed,
                                        PartName(most->limit));
   if (most->measure_needed == Duration{0}) {
-    return Line("warning", fmt::format("{} sessions make no call at all; use a corpus with calls",
-                                       step.sessions));
+    return LabelledLine(
+        "warning",
+        fmt::format("{} sessions make no call at all; use a corpus with calls", step.sessions));
   }
   if (most->measure_needed > measure) {
-    return Line("warning",
-                fmt::format("{} sessions make about {} calls in {}, not the {}: it would read no "
-                            "data; set sweep.measure to {} or more",
-                            step.sessions, most->calls, ShortTime(measure), what,
-                            ShortTime(WholeSeconds(most->measure_needed))));
+    return LabelledLine(
+        "warning",
+        fmt::format("{} sessions make about {} calls in {}, not the {}: it would read no "
+                    "data; set sweep.measure to {} or more",
+                    step.sessions, most->calls, ShortTime(measure), what,
+                    ShortTime(WholeSeconds(most->measure_needed))));
   }
   if (most->measure_needed_at_bar > measure) {
-    return Line(
+    return LabelledLine(
         "warning",
         fmt::format("{} sessions on a deployment as slow as the bar allows make about {:.0f} "
                     "calls in {}, not the {}; with sweep.measure {} they would",
@@ -136,11 +134,11 @@ std::string Warnings(const Scenario& scenario, const DryPlan& dry) {
   for (const DryStep& step : dry.steps) {
     text += FewCalls(scenario, step);
     if (step.sessions >= 3) continue;
-    text +=
-        Line("warning",
-             fmt::format("{} {}: with fewer than three, intervals rest on runs of calls and are "
-                         "wide; start with three or more",
-                         step.sessions, step.sessions == 1 ? "session" : "sessions"));
+    text += LabelledLine(
+        "warning",
+        fmt::format("{} {}: with fewer than three, intervals rest on runs of calls and are "
+                    "wide; start with three or more",
+                    step.sessions, step.sessions == 1 ? "session" : "sessions"));
   }
   return text;
 }
@@ -178,44 +176,46 @@ std::string Cost(const Scenario& scenario, const DryPlan& dry) {
 std::string CheckText(const Scenario& scenario, const RunPlan& plan, const Corpus& corpus,
                       const DryPlan& dry) {
   const Sweep& sweep = scenario.sweep;
-  std::string text = Line(
+  std::string text = LabelledLine(
       "scenario", fmt::format("{}: {} at {}", scenario.name, plan.target.model, plan.target.url));
-  text += Line("corpus", Corpora(plan, corpus));
+  text += LabelledLine("corpus", Corpora(plan, corpus));
   for (const std::string& line : ReplayLines(plan, corpus)) {
     // Theirs begin with a label of ten columns.
     text += Wrap(line.substr(0, 10) + " ",
                  Printable(line.substr(std::min<std::size_t>(10, line.size()))), kReportColumns);
   }
-  text += Line("bar", BarSentence(scenario.bar));
-  text += Line("fleet", scenario.fleet.local > 0
-                            ? fmt::format("{} agents started here", scenario.fleet.local)
-                            : fmt::format("{} agents that dial in to {}", scenario.fleet.agents,
-                                          scenario.fleet.listen));
+  text += LabelledLine("bar", BarSentence(scenario.bar));
+  text += LabelledLine("fleet", scenario.fleet.local > 0
+                                    ? fmt::format("{} agents started here", scenario.fleet.local)
+                                    : fmt::format("{} agents that dial in to {}",
+                                                  scenario.fleet.agents, scenario.fleet.listen));
   text += '\n' + StepTable(scenario, plan, dry);
   if (sweep.target) text += "* the target\n";
-  text += Line("requests",
-               "in the measured time: if every call is as slow as the bar allows, to as fast as it "
-               "was recorded; a faster deployment gets more. Tokens are for the larger number, "
-               "cached ones with a cache that forgets nothing of a session");
-  text +=
-      Line("each step",
-           fmt::format("priming (at most {}), 2s to start, {} warm-up, {} measured in {} blocks "
-                       "of {}, cool-down (at most {})",
-                       ShortTime(sweep.prime_limit), ShortTime(sweep.warm_up),
-                       ShortTime(sweep.measure), sweep.measure / sweep.block,
-                       ShortTime(sweep.block), ShortTime(sweep.drain_limit)));
-  text += Line("in all",
-               fmt::format("{} to {} if all {} steps run once; the first miss ends the "
-                           "sweep, a step without data is repeated once",
-                           ShortTime(dry.at_least), ShortTime(dry.at_most), dry.steps.size()));
-  text += Line("cost", Cost(scenario, dry));
+  text += LabelledLine(
+      "requests",
+      "in the measured time: if every call is as slow as the bar allows, to as fast as it "
+      "was recorded; a faster deployment gets more. Tokens are for the larger number, "
+      "cached ones with a cache that forgets nothing of a session");
+  text += LabelledLine(
+      "each step",
+      fmt::format("priming (at most {}), 2s to start, {} warm-up, {} measured in {} blocks "
+                  "of {}, cool-down (at most {})",
+                  ShortTime(sweep.prime_limit), ShortTime(sweep.warm_up), ShortTime(sweep.measure),
+                  sweep.measure / sweep.block, ShortTime(sweep.block),
+                  ShortTime(sweep.drain_limit)));
+  text += LabelledLine(
+      "in all", fmt::format("{} to {} if all {} steps run once; the first miss ends the "
+                            "sweep, a step without data is repeated once",
+                            ShortTime(dry.at_least), ShortTime(dry.at_most), dry.steps.size()));
+  text += LabelledLine("cost", Cost(scenario, dry));
   text += "\nhow sharp the verdicts can be\n" + PrecisionTable(dry);
-  text += Line("reading",
-               fmt::format("an interval is of the share of calls within the limit (errors: failed "
-                           "calls); a deployment whose share lies inside it reads too close. "
-                           "Assumed: calls as recorded, a design effect of {:g} (calls of one "
-                           "session resemble each other)",
-                           kDesignEffectAssumed));
+  text += LabelledLine(
+      "reading",
+      fmt::format("an interval is of the share of calls within the limit (errors: failed "
+                  "calls); a deployment whose share lies inside it reads too close. "
+                  "Assumed: calls as recorded, a design effect of {:g} (calls of one "
+                  "session resemble each other)",
+                  kDesignEffectAssumed));
   const std::string warnings = Warnings(scenario, dry);
   return warnings.empty() ? text : text + '\n' + warnings;
 }

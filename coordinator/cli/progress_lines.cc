@@ -55,10 +55,6 @@ struct PartSoFar {
   bool within = false;
 };
 
-std::string Digits(double value) {
-  return value >= 999.5 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
-}
-
 std::uint64_t FailuresOf(const OutcomeCounts& outcomes) {
   std::uint64_t failures = 0;
   for (std::size_t i = 1; i < kOutcomes; ++i) {
@@ -74,7 +70,7 @@ PartSoFar TtftSoFar(const Limit& limit, const LiveNumbers& numbers) {
                  .n = numbers.ttft_n,
                  .enough = numbers.ttft_n >= FewestForQuantile(limit.quantile)};
   if (!numbers.ttft_at_bar_s.has_value()) return part;
-  part.value = Digits(*numbers.ttft_at_bar_s) + " s";
+  part.value = ThreeDigits(*numbers.ttft_at_bar_s) + " s";
   part.within = *numbers.ttft_at_bar_s <= limit.value;
   return part;
 }
@@ -86,7 +82,7 @@ PartSoFar RateSoFar(const Limit& limit, const LiveNumbers& numbers) {
                  .n = numbers.rate_n,
                  .enough = numbers.rate_n >= FewestForQuantile(limit.quantile)};
   if (!numbers.rate_at_bar_tok_s.has_value()) return part;
-  part.value = Digits(*numbers.rate_at_bar_tok_s) + " tok/s";
+  part.value = ThreeDigits(*numbers.rate_at_bar_tok_s) + " tok/s";
   part.within = *numbers.rate_at_bar_tok_s >= limit.value;
   return part;
 }

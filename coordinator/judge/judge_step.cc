@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "common/base/text.h"
 #include "coordinator/judge/proportion.h"
 #include "coordinator/judge/void_rules.h"
 
@@ -65,11 +66,6 @@ void TakeSide(PartVerdict& part, const ShareInterval& interval, double limit, Si
                                              : Verdict::kFail;
 }
 
-// Three significant digits without an exponent: 0.0123, 4.81, 412, 1234.
-std::string Digits(double value) {
-  return value >= 999.5 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
-}
-
 // "92.0% within (95% interval 88.1–95.3%), needs 90%"
 std::string ShareSentence(const PartVerdict& part) {
   return fmt::format("{:.1f}% within (95% interval {:.1f}–{:.1f}%), needs {:g}%",
@@ -87,7 +83,7 @@ void TakeTtft(PartVerdict& part, const StepEvidence& evidence) {
     part.value_ok_only = static_cast<double>(*finite) * 1e-9;
   }
   if (part.value && limit.value > 0) part.margin = (limit.value - *part.value) / limit.value;
-  const std::string value = part.value            ? Digits(*part.value) + " s"
+  const std::string value = part.value            ? ThreeDigits(*part.value) + " s"
                             : part.value_infinite ? "infinite (failed calls)"
                                                   : "unknown";
   part.reason = fmt::format("P{:g} of {} calls {}, limit {:g} s: {}", limit.quantile * 100, part.n,
@@ -104,7 +100,7 @@ void TakeInteractivity(PartVerdict& part, const StepEvidence& evidence) {
     part.value_ok_only = static_cast<double>(*nonzero) * 1e-3;
   }
   if (part.value && limit.value > 0) part.margin = (*part.value - limit.value) / limit.value;
-  const std::string value = part.value ? Digits(*part.value) + " tok/s" : "unknown";
+  const std::string value = part.value ? ThreeDigits(*part.value) + " tok/s" : "unknown";
   part.reason = fmt::format("{:g}% of {} calls reach {}, limit {:g} tok/s: {}",
                             limit.quantile * 100, part.n, value, limit.value, ShareSentence(part));
 }

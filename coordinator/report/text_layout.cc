@@ -2,32 +2,15 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "common/base/text.h"
+
 namespace plimsoll {
 namespace {
 
 bool IsContinuation(char c) {
   return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
-}
-
-// Length of the well-formed UTF-8 sequence at the start of `text`, 0 if there is none. Surrogates
-// and overlong forms are not told apart: they garble nothing.
-std::size_t SequenceLength(std::string_view text) {
-  const auto lead = static_cast<unsigned char>(text.front());
-  std::size_t length = 0;
-  if (lead < 0x80) {
-    length = 1;
-  } else if (lead >= 0xC2 && lead < 0xE0) {
-    length = 2;
-  } else if (lead >= 0xE0 && lead < 0xF0) {
-    length = 3;
-  } else if (lead >= 0xF0 && lead < 0xF5) {
-    length = 4;
-  }
-  if (length == 0 || text.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if (!IsContinuation(text[i])) return 0;
-  }
-  return length;
 }
 
 // C0, DEL, and C1 (U+0080 … U+009F, which terminals obey too).
@@ -77,7 +60,7 @@ std::size_t ColumnsShown(std::string_view line) {
 std::string Printable(std::string_view text) {
   std::string result;
   while (!text.empty()) {
-    const std::size_t length = SequenceLength(text);
+    const std::size_t length = Utf8CharacterBytes(text);
     const std::string_view sequence = text.substr(0, std::max<std::size_t>(1, length));
     if (length == 0 || IsControl(sequence)) {
       result += '?';
@@ -114,6 +97,10 @@ std::string Wrap(std::string_view first, std::string_view text, std::size_t colu
     text.remove_prefix(word.size());
   }
   return result + '\n';
+}
+
+std::string LabelledLine(std::string_view label, std::string_view text) {
+  return Wrap(fmt::format("{:<11}", label), Printable(text), kReportColumns);
 }
 
 std::string Table(const std::vector<std::vector<std::string>>& rows, std::size_t left) {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "common/base/text.h"
 #include "coordinator/report/fidelity_text.h"
 #include "coordinator/report/replay_text.h"
 #include "coordinator/report/text_layout.h"
@@ -20,27 +21,17 @@ std::string Upper(std::string text) {
   return text;
 }
 
-// Three significant digits, plain: 0.0123, 4.81, 57.3, 412.
-std::string Number(double value) {
-  if (value >= 999.5) return fmt::format("{:.0f}", value);
-  return fmt::format("{:.3g}", value);
-}
-
 std::string Shown(const ShownPercentile& percentile) {
   if (percentile.infinite) return "inf";
-  return percentile.value ? Number(*percentile.value) : kAbsent;
+  return percentile.value ? ThreeDigits(*percentile.value) : kAbsent;
 }
 
 std::string Shown(const std::optional<double>& value) {
-  return value ? Number(*value) : kAbsent;
+  return value ? ThreeDigits(*value) : kAbsent;
 }
 
 std::string Percent(double share) {
   return fmt::format("{:.1f}", share * 100);
-}
-
-std::string Line(const std::string& label, const std::string& text) {
-  return Wrap(fmt::format("{:<11}", label), Printable(text), kReportColumns);
 }
 
 std::string VerdictWord(const StepSummary& step) {
@@ -125,14 +116,16 @@ std::string InteractivitySentence(const ReportedStep& step) {
   const RateSummary& rate = step.summary.rate;
   if (!rate.reached_by_90_tok_s) return "no call had one";
   std::string text = fmt::format("90% of {} calls reach or beat {} tok/s per user", rate.n,
-                                 Number(*rate.reached_by_90_tok_s));
+                                 ThreeDigits(*rate.reached_by_90_tok_s));
   text += fmt::format(" (end to end {}", Shown(rate.end_to_end_reached_by_90_tok_s));
   if (rate.reached_by_90_ok_tok_s && rate.reached_by_90_ok_tok_s != rate.reached_by_90_tok_s) {
-    text += fmt::format("; without failed calls {}", Number(*rate.reached_by_90_ok_tok_s));
+    text += fmt::format("; without failed calls {}", ThreeDigits(*rate.reached_by_90_ok_tok_s));
   }
   text += ")";
-  if (rate.reached_by_95_tok_s) text += fmt::format(", 95% {}", Number(*rate.reached_by_95_tok_s));
-  if (rate.reached_by_99_tok_s) text += fmt::format(", 99% {}", Number(*rate.reached_by_99_tok_s));
+  if (rate.reached_by_95_tok_s)
+    text += fmt::format(", 95% {}", ThreeDigits(*rate.reached_by_95_tok_s));
+  if (rate.reached_by_99_tok_s)
+    text += fmt::format(", 99% {}", ThreeDigits(*rate.reached_by_99_tok_s));
   if (rate.one_chunk > 0) {
     text += fmt::format("; {} answered in one chunk have none", rate.one_chunk);
   }
@@ -252,19 +245,20 @@ std::string StepDetails(const ReportedStep& step) {
 }
 
 std::string Heading(const ReportModel& model) {
-  std::string text = Line(Upper(Name(model.verdict.verdict)), model.verdict.reason);
-  text += Line("capacity", model.capacity.sentence);
-  text += Line("run", fmt::format("{} ({}){}{}", model.run_name, model.run_id,
-                                  model.started_at.empty() ? "" : ", started ", model.started_at));
-  text += Line("against", fmt::format("{} at {}", model.model, model.target_url));
-  if (!model.corpus.empty()) text += Line("corpus", model.corpus);
-  text += Line("bar", BarSentence(model.bar));
-  if (model.target) text += Line("target", fmt::format("{} sessions", *model.target));
+  std::string text = LabelledLine(Upper(Name(model.verdict.verdict)), model.verdict.reason);
+  text += LabelledLine("capacity", model.capacity.sentence);
+  text += LabelledLine("run",
+                       fmt::format("{} ({}){}{}", model.run_name, model.run_id,
+                                   model.started_at.empty() ? "" : ", started ", model.started_at));
+  text += LabelledLine("against", fmt::format("{} at {}", model.model, model.target_url));
+  if (!model.corpus.empty()) text += LabelledLine("corpus", model.corpus);
+  text += LabelledLine("bar", BarSentence(model.bar));
+  if (model.target) text += LabelledLine("target", fmt::format("{} sessions", *model.target));
   if (!model.steps.empty()) {  // The same for every step: the plan's.
     const std::string context = ContextSentence(model.steps.front().summary.replay);
-    if (!context.empty()) text += Line("context", context);
+    if (!context.empty()) text += LabelledLine("context", context);
   }
-  if (!model.stopped_because.empty()) text += Line("sweep", model.stopped_because);
+  if (!model.stopped_because.empty()) text += LabelledLine("sweep", model.stopped_because);
   return text;
 }
 
@@ -302,8 +296,8 @@ std::string TextReport(const ReportModel& model) {
   }
   if (!model.steps.empty()) text += '\n' + Legend(model);
   if (!model.notes.empty() || !model.files_written.empty()) text += '\n';
-  for (const std::string& note : model.notes) text += Line("note", note);
-  for (const std::string& file : model.files_written) text += Line("written", file);
+  for (const std::string& note : model.notes) text += LabelledLine("note", note);
+  for (const std::string& file : model.files_written) text += LabelledLine("written", file);
   return text;
 }
 

@@ -7,8 +7,6 @@
 
 namespace plimsoll {
 
-inline constexpr std::size_t kReportColumns = 100;
-
 // "TTFT P90 <= 5.3 s · errors <= 2%".
 std::string BarSentence(const Bar& bar);
 

@@ -105,6 +105,23 @@ Status TraceCallReader::CheckOrder(const JsonValue& node, const TraceStream& str
                            node.where(), stream.calls.back().start_ms - start_ms));
 }
 
+Status TraceCallReader::UnknownType(const JsonValue& node, std::string_view type) {
+  return Wrong(fmt::format("{}.type: unknown type \"{}\"", node.where(), type));
+}
+
+StatusOr<bool> TraceCallReader::ReadCompleted(const JsonValue& node) {
+  ASSIGN_OR_RETURN(const std::string_view status, node.Name("status"));
+  if (status == "completed") return true;
+  if (status == "async_launched") return false;
+  return Wrong(fmt::format("{}.status: \"{}\" is neither \"completed\" nor \"async_launched\"",
+                           node.where(), status));
+}
+
+Status TraceCallReader::CheckHasCalls(const Trace& trace) {
+  return trace.streams[0].calls.empty() ? Wrong("requests: no call of the main conversation")
+                                        : absl::OkStatus();
+}
+
 Status TraceCallReader::CheckTotals(const JsonValue& root) const {
   ASSIGN_OR_RETURN(const JsonValue totals, root.Field("totals"));
   const Sums combined{parent_.in + nested_.in, parent_.out + nested_.out};

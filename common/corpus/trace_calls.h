@@ -34,6 +34,14 @@ class TraceCallReader {
   // An error if a call that starts at start_ms would run backward in `stream`.
   static Status CheckOrder(const JsonValue& node, const TraceStream& stream, std::int64_t start_ms);
 
+  // The type of an entry that this form does not have.
+  static Status UnknownType(const JsonValue& node, std::string_view type);
+  // A subagent entry's "status": true when it completed, false when it was launched and not waited
+  // for; an error if it is neither.
+  static StatusOr<bool> ReadCompleted(const JsonValue& node);
+  // An error if the main conversation has no call.
+  static Status CheckHasCalls(const Trace& trace);
+
   // A subagent entry was read.
   void CountSubagent() { ++subagents_; }
   // The file's totals against the sum of what was read.

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "common/base/limits.h"
 #include "common/corpus/trace_calls.h"
 
@@ -34,8 +32,7 @@ StatusOr<std::vector<TraceCall>> ReadCalls(const JsonValue& root, TraceCallReade
     if (!request.IsObject()) return request.Expected("an object");
     ASSIGN_OR_RETURN(const std::string_view type, request.Name("type"));
     if (type != "s" && type != "n") {
-      return absl::InvalidArgumentError(
-          fmt::format("{}.type: unknown type \"{}\"", request.where(), type));
+      return TraceCallReader::UnknownType(request, type);
     }
     StatusOr<TraceCall> call = reader->Read(request, 0, false);
     if (!call.ok()) return call.status();

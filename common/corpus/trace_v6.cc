@@ -4,8 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "common/corpus/trace_calls.h"
 
 namespace plimsoll {
@@ -13,10 +11,6 @@ namespace {
 
 // Starts are floored to the second, a subagent's are not.
 constexpr std::int64_t kFloorMs = 1000;
-
-Status Wrong(const std::string& message) {
-  return absl::InvalidArgumentError(message);
-}
 
 class Reader {
  public:
@@ -29,7 +23,7 @@ class Reader {
       RETURN_IF_ERROR(type == "subagent" ? ReadSubagent(request)
                                          : ReadCall(request, type, false, &trace_.streams[0]));
     }
-    if (trace_.streams[0].calls.empty()) return Wrong("requests: no call of the main conversation");
+    RETURN_IF_ERROR(TraceCallReader::CheckHasCalls(trace_));
     if (root.Has("totals")) RETURN_IF_ERROR(calls_.CheckTotals(root));
     ImputeServices(&trace_);
     for (std::size_t s = 1; s < trace_.streams.size(); ++s) {
@@ -50,16 +44,13 @@ class Reader {
   Status ReadSubagent(const JsonValue& node) {
     calls_.CountSubagent();
     TraceStream stream;
-    ASSIGN_OR_RETURN(const std::string_view status, node.Name("status"));
+    ASSIGN_OR_RETURN(const bool completed, TraceCallReader::ReadCompleted(node));
     ASSIGN_OR_RETURN(stream.start_ms, node.Millis("t", 1000));
     Placement placement = Placement::kAsync;
-    if (status == "completed") {
+    if (completed) {
       ASSIGN_OR_RETURN(const std::int64_t duration, node.Millis("duration_ms", 1));
       stream.start_ms -= duration;  // A completed entry's time is its end.
       placement = Placement::kGates;
-    } else if (status != "async_launched") {
-      return Wrong(fmt::format("{}.status: \"{}\" is neither \"completed\" nor \"async_launched\"",
-                               node.where(), status));
     }
     RETURN_IF_ERROR(TraceCallReader::ReadPrefix(node, &stream));
     ASSIGN_OR_RETURN(const std::vector<JsonValue> requests, node.Elements("requests"));
@@ -76,7 +67,7 @@ class Reader {
 
   Status ReadCall(const JsonValue& node, std::string_view type, bool nested, TraceStream* stream) {
     if (type != "n" && type != "s" && type != "?") {
-      return Wrong(fmt::format("{}.type: unknown type \"{}\"", node.where(), type));
+      return TraceCallReader::UnknownType(node, type);
     }
     StatusOr<TraceCall> call = calls_.Read(node, stream->start_ms, nested);
     if (!call.ok()) return call.status();

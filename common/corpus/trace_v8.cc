@@ -29,7 +29,7 @@ class Reader {
     }
     ASSIGN_OR_RETURN(const std::vector<JsonValue> requests, root.Elements("requests"));
     for (const JsonValue& request : requests) RETURN_IF_ERROR(ReadRequest(request));
-    if (trace_.streams[0].calls.empty()) return Wrong("requests: no call of the main conversation");
+    RETURN_IF_ERROR(TraceCallReader::CheckHasCalls(trace_));
     // The last group's join lies beyond the file's end.
     for (TraceStream& stream : trace_.streams) {
       if (stream.join >= static_cast<std::int32_t>(trace_.streams[0].calls.size())) {
@@ -57,15 +57,12 @@ class Reader {
     calls_.CountSubagent();
     TraceStream stream;
     stream.parent = mains - 1;
-    ASSIGN_OR_RETURN(const std::string_view status, node.Name("status"));
+    ASSIGN_OR_RETURN(const bool completed, TraceCallReader::ReadCompleted(node));
     ASSIGN_OR_RETURN(stream.start_ms, node.Millis("t", 1000));
-    if (status == "completed") {
+    if (completed) {
       ASSIGN_OR_RETURN(const std::int64_t duration, node.Millis("duration_ms", 1));
       stream.start_ms -= duration;  // A completed entry's time is its end.
       stream.join = mains;
-    } else if (status != "async_launched") {
-      return Wrong(fmt::format("{}.status: \"{}\" is neither \"completed\" nor \"async_launched\"",
-                               node.where(), status));
     }
     if (mains > 0 && stream.start_ms + kFloorMs < trace_.streams[0].calls.back().start_ms) {
       return Wrong(fmt::format(
@@ -85,7 +82,7 @@ class Reader {
 
   Status ReadCall(const JsonValue& node, std::string_view type, bool nested, TraceStream* stream) {
     if (type != "n" && type != "s") {
-      return Wrong(fmt::format("{}.type: unknown type \"{}\"", node.where(), type));
+      return TraceCallReader::UnknownType(node, type);
     }
     StatusOr<TraceCall> call = calls_.Read(node, stream->start_ms, nested);
     if (!call.ok()) return call.status();

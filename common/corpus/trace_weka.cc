@@ -4,8 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "common/corpus/trace_calls.h"
 
 namespace plimsoll {
@@ -26,9 +24,7 @@ class Reader {
       RETURN_IF_ERROR(type == "subagent" ? ReadSubagent(request)
                                          : ReadCall(request, 0, false, &trace_.streams[0]));
     }
-    if (trace_.streams[0].calls.empty()) {
-      return absl::InvalidArgumentError("requests: no call of the main conversation");
-    }
+    RETURN_IF_ERROR(TraceCallReader::CheckHasCalls(trace_));
     if (root.Has("totals")) RETURN_IF_ERROR(calls_.CheckTotals(root));
     ImputeServices(&trace_);
     MoveOverlapping();
@@ -53,14 +49,8 @@ class Reader {
     TraceStream stream;
     Placement placement = Placement::kGates;
     if (node.Has("status")) {
-      ASSIGN_OR_RETURN(const std::string_view status, node.Name("status"));
-      if (status == "async_launched") {
-        placement = Placement::kAsync;
-      } else if (status != "completed") {
-        return absl::InvalidArgumentError(
-            fmt::format("{}.status: \"{}\" is neither \"completed\" nor \"async_launched\"",
-                        node.where(), status));
-      }
+      ASSIGN_OR_RETURN(const bool completed, TraceCallReader::ReadCompleted(node));
+      if (!completed) placement = Placement::kAsync;
     }
     ASSIGN_OR_RETURN(const std::int64_t entry_ms, node.Millis("t", 1000));
     RETURN_IF_ERROR(TraceCallReader::ReadPrefix(node, &stream));
@@ -91,8 +81,7 @@ class Reader {
   Status ReadCall(const JsonValue& node, std::int64_t zero_ms, bool nested, TraceStream* stream) {
     ASSIGN_OR_RETURN(const std::string_view type, node.Name("type"));
     if (type != "n" && type != "s") {
-      return absl::InvalidArgumentError(
-          fmt::format("{}.type: unknown type \"{}\"", node.where(), type));
+      return TraceCallReader::UnknownType(node, type);
     }
     StatusOr<TraceCall> call = calls_.Read(node, zero_ms, nested);
     if (!call.ok()) return call.status();

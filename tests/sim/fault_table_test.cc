@@ -11,6 +11,7 @@
 #include "coordinator/judge/capacity.h"
 #include "gateway/faults/fault_reader.h"
 #include "gtest/gtest.h"
+#include "tests/sim/run_words.h"
 #include "tests/sim/sim_options.h"
 
 namespace plimsoll {
@@ -33,24 +34,6 @@ SimOptions With(const std::string& lines) {
   return options;
 }
 
-std::string Explain(const FleetSim& sim, const RunResult& result) {
-  std::string text = fmt::format("exit {}: {}\n", static_cast<int>(result.code), result.reason);
-  for (const std::string& line : sim.said()) text += line + "\n";
-  for (const RunStep& step : result.steps) {
-    for (const PartVerdict& p : step.summary.verdict.parts) text += "    " + p.reason + "\n";
-  }
-  return text;
-}
-
-const PartVerdict& Part(const RunStep& step, Metric metric) {
-  for (const PartVerdict& part : step.summary.verdict.parts) {
-    if (part.limit.metric == metric) return part;
-  }
-  ADD_FAILURE() << "no such part";
-  static const PartVerdict none;
-  return none;
-}
-
 // Rules that hold of any step, whatever struck it.
 void ExpectSound(const RunResult& result) {
   ExpectIdentities(result);
@@ -60,8 +43,8 @@ void ExpectSound(const RunResult& result) {
                                   << fmt::format("{}", fmt::join(verdict.reasons, "; "));
     EXPECT_EQ(step.summary.errors.client_errors, 0u);
     if (verdict.sent_share >= 0.95) continue;
-    EXPECT_EQ(Part(step, Metric::kTtft).verdict, Verdict::kNoData);
-    EXPECT_EQ(Part(step, Metric::kInteractivity).verdict, Verdict::kNoData);
+    EXPECT_EQ(Part(step.summary, Metric::kTtft).verdict, Verdict::kNoData);
+    EXPECT_EQ(Part(step.summary, Metric::kInteractivity).verdict, Verdict::kNoData);
   }
 }
 
@@ -84,7 +67,7 @@ TEST_P(FailsOnErrors, InTheMiddleOfTheFirstStep) {
   ASSERT_EQ(result.steps.size(), 1u) << "a miss ends the sweep";
   const RunStep& step = result.steps[0];
   EXPECT_EQ(step.summary.verdict.verdict, Verdict::kFail) << Explain(sim, result);
-  EXPECT_EQ(Part(step, Metric::kErrors).verdict, Verdict::kFail) << Explain(sim, result);
+  EXPECT_EQ(Part(step.summary, Metric::kErrors).verdict, Verdict::kFail) << Explain(sim, result);
   EXPECT_GT(step.summary.errors.outcomes.at(static_cast<std::size_t>(GetParam().outcome)), 0u);
   EXPECT_GT(step.summary.errors.ok, 0u);
   if (GetParam().silences) {
@@ -122,7 +105,7 @@ TEST(FaultTable, AGatewayThatShedsHalfTheLoadFailsOnErrorsAndDoesNotPassOnSpeed)
   const RunResult result = sim.Run();
   EXPECT_EQ(result.code, ExitCode::kMissed) << Explain(sim, result);
   ASSERT_EQ(result.steps.size(), 1u);
-  EXPECT_EQ(Part(result.steps[0], Metric::kErrors).verdict, Verdict::kFail);
+  EXPECT_EQ(Part(result.steps[0].summary, Metric::kErrors).verdict, Verdict::kFail);
   EXPECT_LT(result.steps[0].summary.verdict.sent_share, 0.95);
   ExpectSound(result);
 }
@@ -135,8 +118,8 @@ TEST(FaultTable, ASlowerEngineFailsByTheNumbersAndNotOnErrors) {
   const RunResult result = sim.Run();
   EXPECT_EQ(result.code, ExitCode::kMissed) << Explain(sim, result);
   ASSERT_EQ(result.steps.size(), 1u);
-  EXPECT_NE(Part(result.steps[0], Metric::kErrors).verdict, Verdict::kFail);
-  EXPECT_EQ(Part(result.steps[0], Metric::kInteractivity).verdict, Verdict::kFail);
+  EXPECT_NE(Part(result.steps[0].summary, Metric::kErrors).verdict, Verdict::kFail);
+  EXPECT_EQ(Part(result.steps[0].summary, Metric::kInteractivity).verdict, Verdict::kFail);
   ExpectSound(result);
 }
 
@@ -185,7 +168,7 @@ TEST(FaultTable, KvFullAndSustainedRefusalsEndTheSweepAndTheTargetDecides) {
           << Explain(sim, result);
       ASSERT_EQ(result.steps.size(), 2u) << Explain(sim, result);
       EXPECT_TRUE(result.steps[0].summary.verdict.holds());
-      EXPECT_EQ(Part(result.steps[1], Metric::kErrors).verdict, Verdict::kFail);
+      EXPECT_EQ(Part(result.steps[1].summary, Metric::kErrors).verdict, Verdict::kFail);
       ExpectSound(result);
     }
   }

@@ -9,32 +9,13 @@
 #include "common/corpus/synth.h"
 #include "common/plan/lanes.h"
 #include "gtest/gtest.h"
+#include "tests/sim/run_words.h"
 #include "tests/sim/sim_options.h"
 
 namespace plimsoll {
 namespace {
 
 using Fault = EngineTransportOptions::Fault;
-
-std::string Explain(const FleetSim& sim, const RunResult& result) {
-  std::string text;
-  for (const std::string& line : sim.said()) text += line + "\n";
-  text += "exit " + std::to_string(static_cast<int>(result.code)) + ": " + result.reason + "\n";
-  for (const RunStep& step : result.steps) {
-    for (const std::string& reason : step.summary.verdict.reasons) text += "  " + reason + "\n";
-    for (const PartVerdict& p : step.summary.verdict.parts) text += "    " + p.reason + "\n";
-  }
-  return text;
-}
-
-const PartVerdict& Part(const RunStep& step, Metric metric) {
-  for (const PartVerdict& part : step.summary.verdict.parts) {
-    if (part.limit.metric == metric) return part;
-  }
-  ADD_FAILURE() << "no such part";
-  static const PartVerdict none;
-  return none;
-}
 
 TEST(FleetSim, AHealthyEngineHoldsEveryStep) {
   FleetSim sim(SmallRun());
@@ -96,8 +77,8 @@ TEST_P(MidStepFault, FailsTheStepOnErrorsAndNeverPassesOnSpeed) {
   ASSERT_EQ(result.steps.size(), 1u);
   const RunStep& step = result.steps[0];
   EXPECT_EQ(step.summary.verdict.verdict, Verdict::kFail);
-  EXPECT_EQ(Part(step, Metric::kErrors).verdict, Verdict::kFail);
-  EXPECT_EQ(Part(step, Metric::kTtft).verdict, Verdict::kNoData);
+  EXPECT_EQ(Part(step.summary, Metric::kErrors).verdict, Verdict::kFail);
+  EXPECT_EQ(Part(step.summary, Metric::kTtft).verdict, Verdict::kNoData);
   EXPECT_LT(step.summary.verdict.sent_share, 0.95);
   EXPECT_GT(step.summary.errors.unsent, 0u);
   ExpectIdentities(result);

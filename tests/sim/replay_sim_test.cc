@@ -9,6 +9,7 @@
 #include "common/base/rng.h"
 #include "common/plan/context_limit.h"
 #include "gtest/gtest.h"
+#include "tests/sim/run_words.h"
 #include "tests/sim/sim_options.h"
 
 namespace plimsoll {
@@ -25,14 +26,6 @@ FidelityCounts Sum(const StepSummary& step) {
   FidelityCounts sum;
   for (const TierReplay& tier : step.replay.tiers) sum.Add(tier.fidelity);
   return sum;
-}
-
-Verdict PartOf(const StepSummary& step, Metric metric) {
-  for (const PartVerdict& part : step.verdict.parts) {
-    if (part.limit.metric == metric) return part.verdict;
-  }
-  ADD_FAILURE() << "no such part";
-  return Verdict::kNoData;
 }
 
 // A limit that half of the heavy sessions meet: with one of their calls, or with their first.
@@ -96,11 +89,11 @@ TEST(ReplaySim, AContextLimitMetMidSweepFailsTheStepOnErrors) {
   EXPECT_EQ(result.steps[0].summary.verdict.verdict, Verdict::kPass);
   const StepSummary& step = result.steps[1].summary;
   EXPECT_EQ(step.verdict.verdict, Verdict::kFail);
-  EXPECT_EQ(PartOf(step, Metric::kErrors), Verdict::kFail);
+  EXPECT_EQ(Part(step, Metric::kErrors).verdict, Verdict::kFail);
   EXPECT_GT(step.errors.outcomes[static_cast<std::size_t>(Outcome::kContextOverflow)], 0u);
   EXPECT_GT(step.errors.unsent, 0u) << "what the ended plays would have sent";
   if (step.verdict.sent_share < 0.95) {
-    EXPECT_EQ(PartOf(step, Metric::kTtft), Verdict::kNoData);
+    EXPECT_EQ(Part(step, Metric::kTtft).verdict, Verdict::kNoData);
   }
   ExpectIdentities(result);
 }
@@ -218,7 +211,7 @@ TEST(ReplaySim, FaultsUnderEveryFailurePolicyConserve) {
     ExpectIdentities(result);
     const StepSummary& step = result.steps[0].summary;
     EXPECT_FALSE(step.verdict.is_void);
-    EXPECT_EQ(PartOf(step, Metric::kErrors), Verdict::kFail);
+    EXPECT_EQ(Part(step, Metric::kErrors).verdict, Verdict::kFail);
     std::set<std::uint8_t> attempts;
     for (const CallRecord& r : sim.records()) attempts.insert(r.attempt);
     const bool once =

@@ -1,7 +1,5 @@
 // Every way in which a call can end, by what the server sends.
 #include <cctype>
-#include <fstream>
-#include <map>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -11,6 +9,7 @@
 
 #include "common/base/rng.h"
 #include "tests/common/chat/http_call_fixture.h"
+#include "tests/common/chat/recorded_answers.h"
 
 namespace plimsoll {
 namespace {
@@ -160,30 +159,10 @@ TEST_F(HttpCallTest, TransportErrors) {
 
 // Answers of real servers, however their bytes are split.
 TEST_F(HttpCallTest, RecordedAnswers) {
-  struct Want {
-    Outcome outcome;
-    std::uint32_t chunks;
-    std::uint32_t tokens_in;
-    std::uint32_t tokens_out;
-  };
-  constexpr std::uint32_t kNone = kAbsentTokens;
-  const std::map<std::string, Want> cases = {
-      {"llama_server_chat_stream", {Outcome::kOk, 8, 30, 8}},
-      {"aimock_chat_stream", {Outcome::kOk, 16, 3, 32}},
-      {"mock_llm_stream", {Outcome::kOk, 1, kNone, kNone}},
-      {"llama_server_v1_completions_stream", {Outcome::kOk, 5, 2, 5}},
-      {"aimock_429", {Outcome::kRefused, 0, kNone, kNone}},
-      {"haproxy_429", {Outcome::kRefused, 0, kNone, kNone}},
-      {"llama_server_err_ctx", {Outcome::kContextOverflow, 0, kNone, kNone}},
-      {"llama_server_err_badjson", {Outcome::kHttpError, 0, kNone, kNone}},
-  };
-  for (const auto& [name, want] : cases) {
-    std::stringstream raw;
-    raw << std::ifstream(PLIMSOLL_SOURCE_DIR "/tests/data/streams/" + name + ".raw").rdbuf();
-    const std::size_t split = raw.str().find("\r\n\r\n");
-    ASSERT_NE(split, std::string::npos) << name;
-    std::istringstream head(raw.str().substr(0, split + 2));
-    const std::string body = raw.str().substr(split + 4);
+  for (const RecordedAnswer& want : RecordedAnswers()) {
+    const std::string& name = want.name;
+    const std::string& body = want.body;
+    std::istringstream head(want.head.substr(0, want.head.size() - 2));
     std::string line;
     std::getline(head, line);
     const auto status = static_cast<std::uint16_t>(std::stoi(line.substr(9)));

@@ -5,12 +5,9 @@
 #include <atomic>
 #include <cctype>
 #include <cstdlib>
-#include <fstream>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,6 +22,7 @@
 #include "common/chat/http_call_transport.h"
 #include "common/http/curl_transport.h"
 #include "common/loop/event_loop.h"
+#include "tests/common/chat/recorded_answers.h"
 #include "tests/common/chat/stream_shapes.h"
 #include "tests/common/http/raw_server.h"
 
@@ -303,36 +301,14 @@ TEST_F(StreamShapeTest, ABrokenEncodingIsAnErrorInWords) {
   EXPECT_EQ(r.outcome, Outcome::kStreamError) << r.message;
 }
 
-struct Recorded {
-  Outcome outcome;
-  std::uint32_t chunks, tokens_in, tokens_out;
-};
-
 TEST_F(StreamShapeTest, RecordedAnswersOverTheWire) {
-  constexpr std::uint32_t kNone = kAbsentTokens;
-  const std::map<std::string, Recorded> cases = {
-      {"llama_server_chat_stream", {Outcome::kOk, 8, 30, 8}},
-      {"aimock_chat_stream", {Outcome::kOk, 16, 3, 32}},
-      {"mock_llm_stream", {Outcome::kOk, 1, kNone, kNone}},
-      {"llama_server_v1_completions_stream", {Outcome::kOk, 5, 2, 5}},
-      {"aimock_429", {Outcome::kRefused, 0, kNone, kNone}},
-      {"haproxy_429", {Outcome::kRefused, 0, kNone, kNone}},
-      {"llama_server_err_ctx", {Outcome::kContextOverflow, 0, kNone, kNone}},
-      {"llama_server_err_badjson", {Outcome::kHttpError, 0, kNone, kNone}},
-  };
-  for (const auto& [name, want] : cases) {
-    std::stringstream raw;
-    raw << std::ifstream(PLIMSOLL_SOURCE_DIR "/tests/data/streams/" + name + ".raw").rdbuf();
-    const std::size_t split = raw.str().find("\r\n\r\n");
-    ASSERT_NE(split, std::string::npos) << name;
-    const std::string head = raw.str().substr(0, split + 4);
-    Shape shape;
-    shape.body = raw.str().substr(split + 4);
-    const bool chunked = head.find("Transfer-Encoding: chunked") != std::string::npos;
+  for (const RecordedAnswer& want : RecordedAnswers()) {
+    const bool chunked = want.head.find("Transfer-Encoding: chunked") != std::string::npos;
     for (std::uint64_t seed = 0; seed < 6; ++seed) {
-      SCOPED_TRACE(fmt::format("{} seed {}", name, seed));
-      std::vector<std::string> writes = {head};  // As recorded; the body lost its framing there.
-      for (std::string& piece : Pieces(shape.body, seed == 0 ? Cut::kBytes : Cut::kRandom, seed)) {
+      SCOPED_TRACE(fmt::format("{} seed {}", want.name, seed));
+      std::vector<std::string> writes = {
+          want.head};  // As recorded; the body lost its framing there.
+      for (std::string& piece : Pieces(want.body, seed == 0 ? Cut::kBytes : Cut::kRandom, seed)) {
         writes.push_back(chunked ? Chunked(piece) : std::move(piece));
       }
       if (chunked) writes.emplace_back("0\r\n\r\n");

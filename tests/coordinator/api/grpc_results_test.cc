@@ -29,6 +29,16 @@ class GrpcResultsTest : public testing::LoopRig {
     return context;
   }
 
+  // A reader and the context that must outlive it.
+  std::pair<std::unique_ptr<grpc::ClientContext>, std::unique_ptr<grpc::ClientReader<v1::RunEvent>>>
+  Watch(const std::string& id) {
+    v1::WatchRunRequest request;
+    request.set_id(id);
+    auto context = Context();
+    auto reader = stub_->WatchRun(context.get(), request);
+    return {std::move(context), std::move(reader)};
+  }
+
   std::unique_ptr<v1::Results::Stub> stub_;
 };
 
@@ -64,10 +74,7 @@ TEST_F(GrpcResultsTest, RefusesInWords) {
   v1::ListRunsResponse runs;
   const grpc::Status refused = stub_->ListRuns(Context().get(), many, &runs);
   EXPECT_EQ(refused.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
-  v1::WatchRunRequest watch;
-  watch.set_id("none");
-  const auto context = Context();
-  const auto reader = stub_->WatchRun(context.get(), watch);
+  const auto [context, reader] = Watch("none");
   v1::RunEvent event;
   EXPECT_FALSE(reader->Read(&event));
   EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::NOT_FOUND);
@@ -78,10 +85,7 @@ TEST_F(GrpcResultsTest, RefusesInWords) {
 
 TEST_F(GrpcResultsTest, WatchesToTheEnd) {
   Do([&] { runs_.BeginRun("r1"); });
-  v1::WatchRunRequest request;
-  request.set_id("r1");
-  const auto context = Context();
-  const auto reader = stub_->WatchRun(context.get(), request);
+  const auto [context, reader] = Watch("r1");
   v1::RunEvent event;
   ASSERT_TRUE(reader->Read(&event));
   EXPECT_EQ(event.run().summary().id(), "r1");
@@ -109,10 +113,7 @@ TEST_F(GrpcResultsTest, AReaderThatDoesNotReadHoldsNobodyUpAndMissesNoStep) {
     run.message.append(std::size_t{2} << 20, '#');  // Beyond HTTP/2's window.
     ASSERT_TRUE(runs_.repo.PutRun(run).ok());
   });
-  v1::WatchRunRequest request;
-  request.set_id("r1");
-  const auto context = Context();
-  const auto deaf = stub_->WatchRun(context.get(), request);
+  const auto [context, deaf] = Watch("r1");
   v1::ListRunsResponse runs;
   for (std::size_t step = 0; step < 3; ++step) {
     Do([&] {
@@ -140,10 +141,7 @@ TEST_F(GrpcResultsTest, AReaderThatDoesNotReadHoldsNobodyUpAndMissesNoStep) {
 
 TEST_F(GrpcResultsTest, TheEndOfTheServerReachesItsReaders) {
   Do([&] { runs_.BeginRun("r1"); });
-  v1::WatchRunRequest request;
-  request.set_id("r1");
-  const auto context = Context();
-  const auto reader = stub_->WatchRun(context.get(), request);
+  const auto [context, reader] = Watch("r1");
   v1::RunEvent event;
   ASSERT_TRUE(reader->Read(&event));
   Finish();
@@ -156,10 +154,7 @@ TEST_F(GrpcResultsTest, TheEndOfTheServerReachesItsReaders) {
 
 TEST_F(GrpcResultsTest, GoesAlthoughAReaderIsStillThere) {
   Do([&] { runs_.BeginRun("r1"); });
-  v1::WatchRunRequest request;
-  request.set_id("r1");
-  const auto context = Context();
-  const auto reader = stub_->WatchRun(context.get(), request);
+  const auto [context, reader] = Watch("r1");
   v1::RunEvent event;
   ASSERT_TRUE(reader->Read(&event));
   Do([&] { api_.reset(); });  // Returns: the stream is cut at the server's deadline.

@@ -2,8 +2,6 @@
 // diff): a rehearsal with everything, and a plan that can say nothing.
 #include "coordinator/cli/check_text.h"
 
-#include <cstdlib>
-#include <fstream>
 #include <sstream>
 
 #include <gmock/gmock.h>
@@ -13,10 +11,12 @@
 #include "coordinator/planning/planner.h"
 #include "coordinator/report/text_layout.h"
 #include "coordinator/scenario/scenario_reader.h"
+#include "tests/fakes/golden.h"
 
 namespace plimsoll {
 namespace {
 
+using ::plimsoll::testing::ExpectGolden;
 std::string Checked(const std::string& yaml, Corpus corpus) {
   const auto scenario = ParseScenario(yaml, "s.yaml", "");
   EXPECT_TRUE(scenario.ok()) << MessageOf(scenario.status());
@@ -42,21 +42,8 @@ Corpus Small() {
   return SynthCorpus({.seed = 1, .heavy = 4, .light = 4, .scale = 20});
 }
 
-void ExpectGolden(const std::string& name, const std::string& text) {
-  const std::string path = std::string(PLIMSOLL_SOURCE_DIR) + "/tests/golden/check/" + name;
-  if (std::getenv("PLIMSOLL_UPDATE_GOLDEN") != nullptr) {
-    std::ofstream(path) << text;
-    return;
-  }
-  std::ifstream file(path);
-  ASSERT_TRUE(file) << path << " is missing; PLIMSOLL_UPDATE_GOLDEN=1 writes it";
-  std::ostringstream golden;
-  golden << file.rdbuf();
-  EXPECT_EQ(text, golden.str()) << "differs from " << path;
-}
-
 TEST(CheckText, MatchesTheGoldenFile) {
-  ExpectGolden("rehearsal.txt", Checked(kRehearsal, Small()));
+  ExpectGolden("check/rehearsal.txt", Checked(kRehearsal, Small()));
 }
 
 TEST(CheckText, FitsAHundredColumnsAlsoWithManyAgents) {

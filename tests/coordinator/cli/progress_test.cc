@@ -1,18 +1,17 @@
 // Progress as text: the block against golden files (PLIMSOLL_UPDATE_GOLDEN=1 rewrites them; review
 // the diff), its width whatever the terminal, and the plain lines of a log.
-#include <cstdlib>
-#include <fstream>
-#include <sstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "coordinator/cli/progress_lines.h"
 #include "coordinator/report/text_layout.h"
+#include "tests/fakes/golden.h"
 
 namespace plimsoll {
 namespace {
 
+using ::plimsoll::testing::ExpectGolden;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -55,19 +54,6 @@ std::string Joined(const std::vector<std::string>& lines) {
   return text;
 }
 
-void ExpectGolden(const std::string& name, const std::string& text) {
-  const std::string path = std::string(PLIMSOLL_SOURCE_DIR) + "/tests/golden/progress/" + name;
-  if (std::getenv("PLIMSOLL_UPDATE_GOLDEN") != nullptr) {
-    std::ofstream(path) << text;
-    return;
-  }
-  std::ifstream file(path);
-  ASSERT_TRUE(file) << path << " is missing; PLIMSOLL_UPDATE_GOLDEN=1 writes it";
-  std::ostringstream golden;
-  golden << file.rdbuf();
-  EXPECT_EQ(text, golden.str()) << "differs from " << path;
-}
-
 std::vector<LiveStatus> EveryKind() {
   std::vector<LiveStatus> all;
   LiveStatus warm_up = Measuring();
@@ -106,9 +92,9 @@ TEST(ProgressBlock, MatchesTheGoldenFiles) {
     coloured += Joined(ProgressBlock(status, kBar, {.columns = 80, .rows = 40, .colour = true}));
     narrow += Joined(ProgressBlock(status, kBar, {.columns = 40, .rows = 40}));
   }
-  ExpectGolden("wide.txt", wide);
-  ExpectGolden("coloured.txt", coloured);
-  ExpectGolden("narrow.txt", narrow);
+  ExpectGolden("progress/wide.txt", wide);
+  ExpectGolden("progress/coloured.txt", coloured);
+  ExpectGolden("progress/narrow.txt", narrow);
 }
 
 TEST(ProgressBlock, NeverReachesTheLastColumn) {

@@ -1,7 +1,5 @@
 // Both reports against golden files (PLIMSOLL_UPDATE_GOLDEN=1 rewrites them; review the diff), and
 // what must hold whatever they say.
-#include <cstdlib>
-#include <fstream>
 #include <limits>
 #include <sstream>
 #include <string>
@@ -14,26 +12,15 @@
 #include "coordinator/report/text_layout.h"
 #include "coordinator/report/text_report.h"
 #include "tests/coordinator/report/sample_model.h"
+#include "tests/fakes/golden.h"
 
 namespace plimsoll {
 namespace {
 
 using ::plimsoll::testing::EmptyRun;
+using ::plimsoll::testing::ExpectGolden;
 using ::plimsoll::testing::SampleRun;
 using ::testing::HasSubstr;
-
-void ExpectGolden(const std::string& name, const std::string& text) {
-  const std::string path = std::string(PLIMSOLL_SOURCE_DIR) + "/tests/golden/report/" + name;
-  if (std::getenv("PLIMSOLL_UPDATE_GOLDEN") != nullptr) {
-    std::ofstream(path) << text;
-    return;
-  }
-  std::ifstream file(path);
-  ASSERT_TRUE(file) << path << " is missing; PLIMSOLL_UPDATE_GOLDEN=1 writes it";
-  std::ostringstream golden;
-  golden << file.rdbuf();
-  EXPECT_EQ(text, golden.str()) << "differs from " << path;
-}
 
 void ExpectFits(const std::string& text) {
   std::istringstream lines(text);
@@ -45,13 +32,13 @@ void ExpectFits(const std::string& text) {
 }
 
 TEST(TextReport, MatchesTheGoldenFiles) {
-  ExpectGolden("sample.txt", TextReport(SampleRun()));
-  ExpectGolden("empty.txt", TextReport(EmptyRun()));
+  ExpectGolden("report/sample.txt", TextReport(SampleRun()));
+  ExpectGolden("report/empty.txt", TextReport(EmptyRun()));
 }
 
 TEST(JsonReport, MatchesTheGoldenFiles) {
-  ExpectGolden("sample.json", JsonReport(SampleRun()));
-  ExpectGolden("empty.json", JsonReport(EmptyRun()));
+  ExpectGolden("report/sample.json", JsonReport(SampleRun()));
+  ExpectGolden("report/empty.json", JsonReport(EmptyRun()));
 }
 
 TEST(TextReport, FitsAHundredColumns) {

@@ -107,10 +107,16 @@ void Agent::Handle(const PrepareStep& message) {
   if (run_ == nullptr) return Fault(absl::FailedPreconditionError("a step before its run"));
   const std::uint32_t step = message.step.step;
   const Status status = run_->replayer.PrepareStep(
-      message.step, message.lanes, [this, step](const Primer::Result& primed) {
-        link_->Send(StepReady{
-            .step = step, .primers_wanted = primed.wanted, .primers_failed = primed.failed});
-      });
+      message.step, message.lanes,
+      [this, step](const Primer::Result& primed) {
+        const Replayer::Retired& retired = run_->replayer.retired();
+        link_->Send(StepReady{.step = step,
+                              .primers_wanted = primed.wanted,
+                              .primers_failed = primed.failed,
+                              .lanes_ended = retired.lanes,
+                              .calls_cut = retired.calls_cut});
+      },
+      message.fresh);
   if (!status.ok()) Fault(status);
 }
 
@@ -125,6 +131,11 @@ void Agent::Handle(CommitStep message) {
         link_->Send(StepClosed{.tally = std::move(tally), .last_sequence = last});
       });
   if (!status.ok()) Fault(status);
+}
+
+void Agent::Handle(const EndMeasure& message) {
+  // Of a step that has closed meanwhile there is nothing left to end.
+  if (run_ != nullptr) run_->replayer.EndMeasure(message.step, message.measure);
 }
 
 void Agent::Handle(Stop message) {

@@ -72,6 +72,7 @@ class Agent final : public CoordinatorLinkEvents {
   void Handle(const CorpusChunk& message);
   void Handle(const PrepareStep& message);
   void Handle(CommitStep message);
+  void Handle(const EndMeasure& message);
   void Handle(Stop message);
 
   Status MakeRun();

@@ -17,6 +17,8 @@ class InFlightMeter {
     end_ = end;
     request_ns_ = 0;
   }
+  // The window ends at `end`, which nothing was booked beyond.
+  void ShortenTo(MonoTime end) { end_ = std::min(end_, end); }
   // `count` are in flight from `at` on.
   void Set(MonoTime at, std::uint32_t count) {
     Settle(at);

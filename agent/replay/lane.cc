@@ -69,7 +69,7 @@ void Lane::Release(ActiveCall& call) {
 }
 
 void Lane::Schedule(const std::vector<Play::Due>& due) {
-  if (context_.stopping || play_->failed()) return;
+  if (stopping() || play_->failed()) return;
   const MonoTime now = context_.scheduler.Now();
   for (const Play::Due& d : due) {
     ActiveCall& call = NewCall(d);
@@ -157,7 +157,7 @@ void Lane::OnFailed(ActiveCall& call, const CallResult& result) {
       result.outcome == Outcome::kClientError ? LaneState::kClientError : LaneState::kRefused;
   // A silent lane waits for the longest of its waits, a stream for its own.
   const MonoTime silent_until = policy.silence == Silence::kLane ? hold_until_ : now + wait;
-  const bool goes_on = !play_->failed() && !context_.stopping;
+  const bool goes_on = !play_->failed() && !stopping();
   const bool again =
       goes_on && policy.retry.Contains(result.outcome) && call.attempt < policy.attempts_max;
   Record(call, result, !again);
@@ -199,7 +199,7 @@ void Lane::CloseCall(ActiveCall& call) {
 }
 
 void Lane::FinishPlayIfDone() {
-  if (play_ == nullptr || in_flight_ > 0 || context_.stopping) return;
+  if (play_ == nullptr || in_flight_ > 0 || stopping()) return;
   if (play_->failed() ? !active_.empty() : !play_->done()) return;
   const MonoTime now = context_.scheduler.Now();
   const MonoTime next = std::max(hold_until_, now);
@@ -296,6 +296,11 @@ void Lane::StopReleases() {
   for (std::size_t i = active_.size(); i-- > 0;) {
     if (!active_[i]->in_flight) CloseCall(*active_[i]);
   }
+}
+
+void Lane::Retire() {
+  retired_ = true;
+  StopReleases();
 }
 
 void Lane::CutAll() {

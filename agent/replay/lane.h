@@ -60,8 +60,13 @@ class Lane {
   // Ends every attempt that `window` still waits for, as cut, and gives up calls that wait for
   // another attempt. Their plays fail; the lane goes on.
   void CutMeasured(StepWindow& window);
-  // Ends everything in flight as cut, and every wait. The context is stopping.
+  // The measured time of the current window ends at `end`, which is now or later.
+  void ShortenWindow(MonoTime end) { account_.ShortenTo(end); }
+  // Ends everything in flight as cut, and every wait. The context is stopping, or the lane retired.
   void CutAll();
+  // The lane is no part of the steps to come: as StopReleases, for this lane alone.
+  void Retire();
+  std::uint32_t in_flight() const { return in_flight_; }
   // The context began to stop: drops what waits; in-flight calls go on.
   void StopReleases();
   void Pause();
@@ -88,6 +93,7 @@ class Lane {
   void Record(const ActiveCall& call, const CallResult& result, bool last_attempt);
   void EndHold(MonoTime at);
   void UpdateState(MonoTime at);
+  bool stopping() const { return context_.stopping || retired_; }
   ActiveCall& NewCall(const Play::Due& due);
   void Release(ActiveCall& call);
 
@@ -95,6 +101,7 @@ class Lane {
   const LaneSpec spec_;
   const double first_share_;
   bool begun_ = false;
+  bool retired_ = false;
 
   std::unique_ptr<Play> play_;
   LiveHistory live_history_;                         // Of play_. Outlives the calls that read it.

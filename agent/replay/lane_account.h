@@ -17,6 +17,8 @@ class LaneAccount {
     end_ = end;
     spent_.fill(0);
   }
+  // The window ends at `end`, which nothing was booked beyond.
+  void ShortenTo(MonoTime end) { end_ = std::min(end_, end); }
   // The lane is in `state` from `at` on. An instant before the last change counts as the last
   // change.
   void Enter(LaneState state, MonoTime at) {

@@ -17,16 +17,8 @@ Replayer::Replayer(Scheduler& scheduler, CallTransport& transport, RecordSink& s
 Replayer::~Replayer() = default;
 
 Status Replayer::PrepareStep(const StepPlan& step, const std::vector<LaneSpec>& specs,
-                             std::function<void(const Primer::Result&)> ready) {
+                             std::function<void(const Primer::Result&)> ready, bool fresh) {
   if (context_.stopping) return absl::FailedPreconditionError("a step after the stop");
-  std::unordered_set<std::uint32_t> wanted;
-  for (const LaneSpec& spec : specs) wanted.insert(spec.lane);
-  for (const auto& lane : lanes_) {
-    if (!wanted.contains(lane->spec().lane)) {
-      return absl::InvalidArgumentError(
-          fmt::format("step {} lacks lane {}, which is alive", step.step, lane->spec().lane));
-    }
-  }
   measuring_ = false;
   start_timer_.Cancel();
   measure_timer_.Cancel();
@@ -34,18 +26,50 @@ Status Replayer::PrepareStep(const StepPlan& step, const std::vector<LaneSpec>& 
   drain_timer_.Cancel();
   close_timer_.Cancel();
   closed_ = nullptr;
+  primer_.Cancel();
   prepared_ = step;
   has_prepared_ = true;
-  for (const auto& lane : lanes_) wanted.erase(lane->spec().lane);
-  std::vector<Lane*> added;
-  for (const LaneSpec& spec : specs) {
-    if (wanted.erase(spec.lane) > 0) lanes_.push_back(std::make_unique<Lane>(context_, spec));
+  wanted_ = specs;
+  ready_ = std::move(ready);
+  Retire(specs, fresh, step.drain_limit);
+  if (retiring_.empty()) MakeLanes();
+  return absl::OkStatus();
+}
+
+void Replayer::Retire(const std::vector<LaneSpec>& wanted, bool fresh, Duration drain_limit) {
+  std::unordered_set<std::uint32_t> kept;
+  for (const LaneSpec& spec : wanted) kept.insert(spec.lane);
+  if (retiring_.empty()) retired_ = {};
+  for (auto& lane : lanes_) {
+    if (!fresh && kept.contains(lane->spec().lane)) continue;
+    lane->Retire();
+    ++retired_.lanes;
+    retiring_.push_back(std::move(lane));
   }
+  std::erase(lanes_, nullptr);
+  if (retiring_.empty()) return;
+  retire_limit_timer_ = context_.scheduler.After(drain_limit, [this] {
+    for (const auto& lane : retiring_) {
+      retired_.calls_cut += lane->in_flight();
+      lane->CutAll();
+    }
+    OnSettled();
+  });
+  OnSettled();
+}
+
+// Those of the prepared step that are not there yet, once the surplus ones are gone.
+void Replayer::MakeLanes() {
+  for (const auto& lane : lanes_) {
+    std::erase_if(wanted_, [&](const LaneSpec& s) { return s.lane == lane->spec().lane; });
+  }
+  for (const LaneSpec& spec : wanted_) lanes_.push_back(std::make_unique<Lane>(context_, spec));
+  wanted_.clear();
+  std::vector<Lane*> added;
   for (const auto& lane : lanes_) {
     if (!lane->begun()) added.push_back(lane.get());
   }
-  primer_.Run(added, step.prime_limit, std::move(ready));
-  return absl::OkStatus();
+  primer_.Run(added, prepared_.prime_limit, std::move(ready_));
 }
 
 Status Replayer::CommitStep(std::uint32_t step, MonoTime start,
@@ -73,10 +97,7 @@ void Replayer::OnStart(StepWindow* window) {
     if (!lane->begun()) lane->Begin(window->start, window->plan.warm_up);
   }
   measured_timer_ = context_.scheduler.At(window->measure_end, [this] {
-    ended_ = true;
-    loop_lag_max_ = self_load_.loop_lag_max();
-    loop_stalled_ = self_load_.loop_stalled();
-    cpu_share_max_ = self_load_.cpu_share_max();
+    OnMeasured();
     OnSettled();
   });
   measure_timer_ = context_.scheduler.At(window->measure_begin, [this] { self_load_.Reset(); });
@@ -86,7 +107,40 @@ void Replayer::OnStart(StepWindow* window) {
   });
 }
 
+void Replayer::OnMeasured() {
+  ended_ = true;
+  loop_lag_max_ = self_load_.loop_lag_max();
+  loop_stalled_ = self_load_.loop_stalled();
+  cpu_share_max_ = self_load_.cpu_share_max();
+}
+
+void Replayer::EndMeasure(std::uint32_t step, Duration measure) {
+  StepWindow* window = context_.window;
+  if (!measuring_ || ended_ || context_.stopping || window->plan.step != step) return;
+  const MonoTime end = std::max(window->measure_begin + measure, context_.scheduler.Now());
+  if (end >= window->measure_end) return;
+  window->measure_end = end;
+  context_.in_flight.ShortenTo(end);
+  for (const auto& lane : lanes_) lane->ShortenWindow(end);
+  drain_timer_.Cancel();
+  measured_timer_ = context_.scheduler.At(end, [this] {
+    OnMeasured();
+    for (const auto& lane : lanes_) lane->CutMeasured(*context_.window);
+    OnSettled();
+  });
+}
+
 void Replayer::OnSettled() {
+  const auto open = [](const auto& lane) { return lane->in_flight() > 0; };
+  if (!retiring_.empty() && !context_.stopping && !retire_timer_.armed() &&
+      std::none_of(retiring_.begin(), retiring_.end(), open)) {
+    retire_timer_ = context_.scheduler.After(Duration{0}, [this] {
+      retire_timer_.Cancel();
+      retire_limit_timer_.Cancel();
+      retiring_.clear();
+      MakeLanes();
+    });
+  }
   // Closing waits for a turn of its own: the lane that settled is still in its callback.
   if (measuring_ && ended_ && context_.window->drained() && !close_timer_.armed()) {
     close_timer_ = context_.scheduler.After(Duration{0}, [this] { CloseStep(); });
@@ -133,11 +187,14 @@ void Replayer::Stop(Duration drain_limit, std::function<void()> stopped) {
   primer_.Cancel();
   start_timer_.Cancel();
   measured_timer_.Cancel();
+  retire_limit_timer_.Cancel();
+  retire_timer_.Cancel();
   for (const auto& lane : lanes_) lane->StopReleases();
   // Not the step's drain timer, which a step that closes meanwhile cancels.
   stop_by_ = std::min(stop_by_, context_.scheduler.Now() + drain_limit);
   stop_limit_timer_ = context_.scheduler.At(stop_by_, [this] {
     for (const auto& lane : lanes_) lane->CutAll();
+    for (const auto& lane : retiring_) lane->CutAll();
     OnSettled();
   });
   OnSettled();

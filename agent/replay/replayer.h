@@ -22,12 +22,22 @@ class Replayer {
   ~Replayer();
 
   // Makes the lanes that are not there yet and primes them. `ready` is called once, later. A step
-  // that was committed and not closed is abandoned: its lanes go on. Lanes never disappear: a step
-  // whose list lacks a living lane is refused.
+  // that was committed and not closed is abandoned: its lanes go on. Lanes that are not listed (if
+  // `fresh`, all that are alive) end first, by the rules of a stop: they release nothing more, and
+  // what is in flight at the step's drain limit is cut.
   Status PrepareStep(const StepPlan& step, const std::vector<LaneSpec>& lanes,
-                     std::function<void(const Primer::Result&)> ready);
+                     std::function<void(const Primer::Result&)> ready, bool fresh = false);
+  // Lanes that ended before the prepared step; valid once it is ready.
+  struct Retired {
+    std::uint32_t lanes = 0;
+    std::uint32_t calls_cut = 0;
+  };
+  const Retired& retired() const { return retired_; }
   // The prepared step starts at `start`. `closed` is called once, with records already in the sink.
   Status CommitStep(std::uint32_t step, MonoTime start, std::function<void(StepTally)> closed);
+  // The measured time of the running step ends when `measure` of it is over, or now if that is
+  // past; what is open of it then is cut. Of another step, or not shorter: nothing happens.
+  void EndMeasure(std::uint32_t step, Duration measure);
   // Releases nothing more; `stopped` is called once when nothing is in flight, at the latest after
   // `drain_limit`, when what is left is cut. A second call may only shorten it, and its `stopped`
   // takes the place of a first one that was not called yet.
@@ -41,7 +51,10 @@ class Replayer {
   std::uint32_t lanes() const { return static_cast<std::uint32_t>(lanes_.size()); }
 
  private:
+  void Retire(const std::vector<LaneSpec>& wanted, bool fresh, Duration drain_limit);
+  void MakeLanes();
   void OnStart(StepWindow* window);
+  void OnMeasured();
   void OnSettled();
   void CloseStep();
   StepTally MakeTally();
@@ -49,6 +62,12 @@ class Replayer {
   LaneContext context_;
   SelfLoad& self_load_;
   std::vector<std::unique_ptr<Lane>> lanes_;
+  std::vector<std::unique_ptr<Lane>> retiring_;  // No part of the step that is prepared.
+  Retired retired_;
+  std::vector<LaneSpec> wanted_;  // Of the prepared step, until its lanes are made.
+  std::function<void(const Primer::Result&)> ready_;
+  Timer retire_limit_timer_;
+  Timer retire_timer_;
   Primer primer_;
   std::vector<std::unique_ptr<StepWindow>> windows_;  // Of the whole run: records refer to them.
   StepPlan prepared_;

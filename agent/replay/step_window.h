@@ -29,7 +29,7 @@ struct StepWindow {
   const StepPlan plan;
   const MonoTime start;
   const MonoTime measure_begin;
-  const MonoTime measure_end;
+  MonoTime measure_end;  // Earlier than planned where the step was decided.
 
   // Of attempts released in the measured time.
   std::uint64_t attempts = 0;

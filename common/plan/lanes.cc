@@ -70,6 +70,12 @@ std::vector<LaneSpec> AssignLanes(std::span<const TierPlan> tiers, std::uint32_t
   return specs;
 }
 
+std::vector<TierPlan> TiersAlone(std::span<const TierPlan> tiers, std::size_t alone) {
+  std::vector<TierPlan> shared(tiers.begin(), tiers.end());
+  for (std::size_t t = 0; t < shared.size(); ++t) shared[t].share = t == alone ? 1 : 0;
+  return shared;
+}
+
 SessionRotation::SessionRotation(const Corpus& corpus, std::span<const TierPlan> tiers,
                                  std::uint64_t seed, const ContextFilter* filter) {
   for (std::size_t t = 0; t < tiers.size(); ++t) {

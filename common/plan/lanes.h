@@ -20,6 +20,9 @@ namespace plimsoll {
 std::vector<LaneSpec> AssignLanes(std::span<const TierPlan> tiers, std::uint32_t lanes,
                                   std::span<const std::uint32_t> slots);
 
+// The tiers with the lanes all of one of them, as a ladder on it alone shares them out.
+std::vector<TierPlan> TiersAlone(std::span<const TierPlan> tiers, std::size_t alone);
+
 // Which session a lane plays. A tier's sessions are ranked by size and shuffled within eighths by
 // the seed; the R2 sequence (Roberts 2018: powers of the inverse plastic number) of (rank, play)
 // then walks the ranking, so that any few lanes, and any few plays of one lane, cover sizes evenly.

@@ -10,6 +10,7 @@
 //                  ◄─    PrepareStep            (lanes made, added ones primed)
 //   StepReady      ─►
 //                  ◄─    CommitStep             (common start)
+//                  ◄─    EndMeasure             (only of a step that is decided before its time)
 //   StepClosed     ─►                           (all measured calls ended, records acked)
 //                  ◄─    PrepareStep … | Stop
 //   Stopped        ─►
@@ -54,6 +55,8 @@ struct StepReady {
   std::uint32_t step = 0;
   std::uint32_t primers_wanted = 0;
   std::uint32_t primers_failed = 0;
+  std::uint32_t lanes_ended = 0;  // Surplus ones.
+  std::uint32_t calls_cut = 0;    // Of those, at the step's drain limit.
   friend bool operator==(const StepReady&, const StepReady&) = default;
 };
 struct StepClosed {
@@ -98,7 +101,9 @@ struct CorpusChunk {
 };
 struct PrepareStep {
   StepPlan step;
-  std::vector<LaneSpec> lanes;  // This agent's, all of them; those it already runs go on.
+  std::vector<LaneSpec> lanes;  // This agent's, all of them; those it already runs go on, and
+                                // those that it runs and are not listed end first.
+  bool fresh = false;           // None goes on: all that it runs end first, and these are new.
   friend bool operator==(const PrepareStep&, const PrepareStep&) = default;
 };
 struct CommitStep {
@@ -106,13 +111,19 @@ struct CommitStep {
   std::int64_t start_agent_ns = 0;  // The common start, on this agent's monotonic clock.
   friend bool operator==(const CommitStep&, const CommitStep&) = default;
 };
+// The step is decided: its measured time ends early. Calls in flight then are cut.
+struct EndMeasure {
+  std::uint32_t step = 0;
+  Duration measure{};  // The measured time, less than planned; it ends ahead of this message.
+  friend bool operator==(const EndMeasure&, const EndMeasure&) = default;
+};
 enum class StopKind : std::uint8_t { kDrain = 0, kAbort = 1 };  // Sent: never renumber.
 struct Stop {
   StopKind kind = StopKind::kDrain;
   Duration drain_limit{};  // kDrain: calls still open after it are cut.
   friend bool operator==(const Stop&, const Stop&) = default;
 };
-using CoordinatorMessage =
-    std::variant<Welcome, Refuse, Ping, PrepareRun, CorpusChunk, PrepareStep, CommitStep, Stop>;
+using CoordinatorMessage = std::variant<Welcome, Refuse, Ping, PrepareRun, CorpusChunk, PrepareStep,
+                                        CommitStep, Stop, EndMeasure>;
 
 }  // namespace plimsoll

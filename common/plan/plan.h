@@ -18,7 +18,7 @@ namespace plimsoll {
 struct TierPlan {
   std::string name;                // "heavy", "light".
   Tier tier = Tier::kUnspecified;  // Which sessions of the corpus.
-  std::uint32_t share = 0;         // In parts of the sum over tiers; > 0.
+  std::uint32_t share = 0;  // In parts of the sum over tiers; 0: only in a ladder of its own.
   friend bool operator==(const TierPlan&, const TierPlan&) = default;
 };
 

@@ -43,6 +43,8 @@ void Write(const StepReady& ready, v1::AgentMessage* out) {
   to->set_step(ready.step);
   to->set_primers_wanted(ready.primers_wanted);
   to->set_primers_failed(ready.primers_failed);
+  to->set_lanes_ended(ready.lanes_ended);
+  to->set_calls_cut(ready.calls_cut);
 }
 void Write(const StepClosed& closed, v1::AgentMessage* out) {
   v1::StepClosed* to = out->mutable_step_closed();
@@ -95,6 +97,8 @@ StatusOr<AgentMessage> Read(const v1::StepReady& in) {
   checks.Require(in.primers_failed() <= in.primers_wanted(), "primers_failed",
                  "at most primers_wanted");
   ready.primers_failed = in.primers_failed();
+  ready.lanes_ended = checks.Below(in.lanes_ended(), limits::kLanesMax + 1, "lanes_ended");
+  ready.calls_cut = in.calls_cut();
   if (!checks.ok()) return checks.status();
   return AgentMessage(ready);
 }
@@ -135,11 +139,16 @@ void Write(const PrepareStep& prepare, v1::CoordinatorMessage* out) {
   v1::PrepareStep* to = out->mutable_prepare_step();
   ToProto(prepare.step, to->mutable_step());
   for (const LaneSpec& lane : prepare.lanes) ToProto(lane, to->add_lanes());
+  to->set_fresh(prepare.fresh);
 }
 void Write(const CommitStep& commit, v1::CoordinatorMessage* out) {
   v1::CommitStep* to = out->mutable_commit_step();
   to->set_step(commit.step);
   to->set_start_agent_ns(commit.start_agent_ns);
+}
+void Write(const EndMeasure& end, v1::CoordinatorMessage* out) {
+  out->mutable_end_measure()->set_step(end.step);
+  out->mutable_end_measure()->set_measure_ns(end.measure.count());
 }
 void Write(const Stop& stop, v1::CoordinatorMessage* out) {
   v1::Stop* to = out->mutable_stop();
@@ -189,6 +198,7 @@ StatusOr<CoordinatorMessage> Read(const v1::PrepareStep& in) {
   if (!checks.ok()) return checks.status();
   PrepareStep prepare;
   ASSIGN_OR_RETURN(prepare.step, FromProto(in.step()));
+  prepare.fresh = in.fresh();
   prepare.lanes.reserve(static_cast<std::size_t>(in.lanes_size()));
   std::bitset<limits::kLanesMax> seen;
   for (const v1::LaneSpec& lane : in.lanes()) {
@@ -208,6 +218,14 @@ StatusOr<CoordinatorMessage> Read(const v1::CommitStep& in) {
   commit.start_agent_ns = checks.Instant(in.start_agent_ns(), "start_agent_ns");
   if (!checks.ok()) return checks.status();
   return CoordinatorMessage(commit);
+}
+StatusOr<CoordinatorMessage> Read(const v1::EndMeasure& in) {
+  Checks checks("EndMeasure");
+  EndMeasure end;
+  end.step = checks.Below(in.step(), limits::kStepsMax, "step");
+  end.measure = checks.PositiveSpan(in.measure_ns(), "measure_ns");
+  if (!checks.ok()) return checks.status();
+  return CoordinatorMessage(end);
 }
 StatusOr<CoordinatorMessage> Read(const v1::Stop& in) {
   Checks checks("Stop");
@@ -272,6 +290,8 @@ StatusOr<CoordinatorMessage> FromProto(const v1::CoordinatorMessage& in) {
       return Read(in.commit_step());
     case v1::CoordinatorMessage::kStop:
       return Read(in.stop());
+    case v1::CoordinatorMessage::kEndMeasure:
+      return Read(in.end_measure());
     case v1::CoordinatorMessage::KIND_NOT_SET:
       break;
   }

@@ -1,5 +1,6 @@
 #include "common/wire/plan_codec.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "common/base/json_text.h"
@@ -27,7 +28,6 @@ StatusOr<TierPlan> FromProto(const v1::TierPlan& in) {
       sessions >= v1::TierPlan::SESSIONS_LIGHT && sessions <= v1::TierPlan::SESSIONS_HEAVY,
       "sessions", "a known class");
   tier.tier = checks.ok() ? static_cast<Tier>(sessions) : Tier::kUnspecified;
-  checks.Require(in.share() > 0, "share", "above 0");
   tier.share = in.share();
   if (!checks.ok()) return checks.status();
   return tier;
@@ -207,6 +207,9 @@ StatusOr<RunPlan> FromProto(const v1::RunPlan& in) {
   checks.Require(in.tiers_size() > 0, "tiers", "at least one");
   checks.Require(static_cast<std::uint32_t>(in.tiers_size()) <= limits::kTiersMax, "tiers",
                  "at most 8");
+  const bool shared = std::any_of(in.tiers().begin(), in.tiers().end(),
+                                  [](const v1::TierPlan& tier) { return tier.share() > 0; });
+  checks.Require(shared, "tiers", "such that one has a share");
   ReadReplay(in, &plan, &checks);
   checks.Require(in.has_failure(), "failure", "set");
   checks.Require(in.has_target(), "target", "set");

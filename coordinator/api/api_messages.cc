@@ -15,6 +15,7 @@ static_assert(static_cast<int>(Verdict::kNoData) == v1::VERDICT_NO_DATA);
 static_assert(static_cast<int>(Lean::kFail) == v1::LEAN_FAIL);
 static_assert(static_cast<int>(Metric::kToolCalls) == v1::METRIC_TOOL_CALLS);
 static_assert(static_cast<int>(FindingLevel::kBlocking) == v1::FINDING_LEVEL_BLOCKING);
+static_assert(static_cast<int>(StepKind::kRefinement) == v1::STEP_KIND_REFINEMENT);
 static_assert(static_cast<int>(RunState::kFailed) == v1::RUN_STATE_FAILED);
 static_assert(static_cast<int>(RunPhase::kDone) + 1 == v1::PHASE_DONE);
 static_assert(static_cast<int>(StepPart::kCoolDown) + 1 == v1::STEP_PART_COOL_DOWN);
@@ -203,6 +204,15 @@ void Fill(const Identity& identity, v1::Identity* out) {
   out->set_holds(identity.holds());
 }
 
+void Fill(const StepOrigin& origin, v1::StepOrigin* out) {
+  out->set_kind(static_cast<v1::StepKind>(origin.kind));
+  out->set_ladder(ValidUtf8(origin.ladder));
+  out->set_reason(ValidUtf8(origin.reason));
+  if (!origin.failed_early_after) return;
+  out->set_failed_early_after_blocks(*origin.failed_early_after);
+  out->set_failed_early_measured_s(ToSeconds(origin.measured));
+}
+
 void Fill(const LiveAgent& agent, v1::LiveAgent* out) {
   out->set_slot(agent.slot);
   out->set_name(ValidUtf8(agent.name));
@@ -240,6 +250,11 @@ void FillModel(const ReportModel& model, v1::Run* out) {
   for (const ReportedStep& step : model.steps) ToApi(step, out->add_steps());
   for (const std::string& note : model.notes) out->add_notes(ValidUtf8(note));
   if (model.preflight) Fill(*model.preflight, out->mutable_preflight());
+  for (const LadderResult& ladder : model.tier_ladders) {
+    v1::TierLadder* to = out->add_tier_ladders();
+    to->set_tier(ValidUtf8(ladder.tier));
+    to->set_sentence(ValidUtf8(ladder.sentence));
+  }
 }
 
 }  // namespace
@@ -297,6 +312,7 @@ void ToApi(const ReportedStep& step, v1::Step* out) {
   for (const AgentEvidence& agent : s.agents) Fill(agent, out->add_agents());
   for (const Identity& identity : s.identities) Fill(identity, out->add_identities());
   for (const std::string& note : step.notes) out->add_notes(ValidUtf8(note));
+  Fill(s.origin, out->mutable_origin());
 }
 
 void ToApi(const LiveStatus& status, v1::LiveStatus* out) {
@@ -306,6 +322,8 @@ void ToApi(const LiveStatus& status, v1::LiveStatus* out) {
   if (status.step) {
     out->set_step(*status.step);
     out->set_part(static_cast<v1::StepPart>(static_cast<int>(status.part) + 1));
+    out->set_kind(static_cast<v1::StepKind>(status.kind));
+    out->set_ladder(ValidUtf8(status.ladder));
   }
   out->set_sessions(status.sessions);
   out->set_steps_planned(status.steps_planned);

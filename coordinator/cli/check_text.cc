@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "common/base/text.h"
+#include "coordinator/judge/step_origin.h"
 #include "coordinator/planning/replay_plan.h"
 #include "coordinator/report/text_layout.h"
 #include "coordinator/report/text_report.h"
@@ -50,8 +51,9 @@ std::string StepTable(const Scenario& scenario, const RunPlan& plan, const DryPl
   }
   for (std::size_t i = 0; i < dry.steps.size(); ++i) {
     const DryStep& step = dry.steps[i];
-    const bool target = scenario.sweep.target == step.sessions;
-    std::vector<std::string> row = {fmt::format("{}", i + 1),
+    const bool mix = step.ladder == kMixLadder;
+    const bool target = mix && scenario.sweep.target == step.sessions;
+    std::vector<std::string> row = {fmt::format("{}{}", i + 1, mix ? "" : " " + step.ladder),
                                     fmt::format("{}{}", step.sessions, target ? "*" : "")};
     for (const std::uint32_t lanes : step.lanes_per_tier) row.push_back(fmt::format("{}", lanes));
     row.insert(row.end(),
@@ -82,8 +84,9 @@ std::string PrecisionTable(const DryPlan& dry) {
   std::vector<std::vector<std::string>> rows = {
       {"sessions", "part", "calls", "95% interval at the limit", "measured time for half of it"}};
   for (const DryStep& step : dry.steps) {
+    const std::string alone = step.ladder == kMixLadder ? "" : " " + step.ladder;
     for (const Precision& part : step.parts) {
-      rows.push_back({fmt::format("{}", step.sessions), PartName(part.limit),
+      rows.push_back({fmt::format("{}{}", step.sessions, alone), PartName(part.limit),
                       fmt::format("{}", part.calls), Interval(part),
                       part.half_width ? ShortTime(part.measure_for_half) : "–"});
     }
@@ -171,6 +174,26 @@ std::string Cost(const Scenario& scenario, const DryPlan& dry) {
                      PrintMoney(*dry.cost_at_most), rate);
 }
 
+// What may take more time, or less, than the planned steps.
+std::string PolicyWords(const Scenario& scenario) {
+  const Sweep& sweep = scenario.sweep;
+  std::string text = scenario.tier_ladders.empty()
+                         ? "the first miss ends the sweep"
+                         : "the first miss ends a ladder, of the first step the run";
+  text += ", a step without data is repeated once";
+  if (sweep.extend) {
+    text += fmt::format(", one too close gets {} more once", ShortTime(sweep.measure));
+  }
+  if (sweep.fail_early) text += ", one that clearly misses ends early";
+  if (!sweep.budget) return text;
+  text += fmt::format("; the budget is {}", ShortTime(*sweep.budget));
+  if (sweep.refine) {
+    text +=
+        ", and what is left of it goes between the last step that held and the first that did not";
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string CheckText(const Scenario& scenario, const RunPlan& plan, const Corpus& corpus,
@@ -204,9 +227,8 @@ std::string CheckText(const Scenario& scenario, const RunPlan& plan, const Corpu
                   sweep.measure / sweep.block, ShortTime(sweep.block),
                   ShortTime(sweep.drain_limit)));
   text += LabelledLine(
-      "in all", fmt::format("{} to {} if all {} steps run once; the first miss ends the "
-                            "sweep, a step without data is repeated once",
-                            ShortTime(dry.at_least), ShortTime(dry.at_most), dry.steps.size()));
+      "in all", fmt::format("{} to {} if all {} steps run once; {}", ShortTime(dry.at_least),
+                            ShortTime(dry.at_most), dry.steps.size(), PolicyWords(scenario)));
   text += LabelledLine("cost", Cost(scenario, dry));
   text += "\nhow sharp the verdicts can be\n" + PrecisionTable(dry);
   text += LabelledLine(

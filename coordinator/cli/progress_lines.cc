@@ -160,8 +160,11 @@ std::string Bar20(double share) {
 }
 
 std::string PlaceOf(const LiveStatus& status) {
-  return status.place > 0 ? fmt::format("step {} of {}", status.place, status.steps_planned)
-                          : std::string("step");
+  std::string text = status.place > 0
+                         ? fmt::format("step {} of {}", status.place, status.steps_planned)
+                         : std::string("step");
+  if (status.kind != StepKind::kPlanned) text += fmt::format(" ({})", Name(status.kind));
+  return text;
 }
 
 // "measuring 2m13s of 5m" · "warm-up, 12s left" · "cool-down, at most 20s".
@@ -185,7 +188,10 @@ std::string PartText(const LiveStatus& status) {
 }
 
 Line StepLine(const LiveStatus& status) {
-  Line line = {{fmt::format("{}: {} sessions", PlaceOf(status), status.sessions), kBold},
+  const bool alone = !status.ladder.empty() && status.ladder != kMixLadder;
+  Line line = {{fmt::format("{}: {}{} sessions", PlaceOf(status), status.sessions,
+                            alone ? " " + status.ladder : ""),
+                kBold},
                {"  " + PartText(status)}};
   if (status.part == StepPart::kMeasured && status.measured && status.step_left) {
     const double whole = ToSeconds(*status.measured + *status.step_left);

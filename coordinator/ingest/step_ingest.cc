@@ -122,7 +122,8 @@ void StepIngest::CountAttempt(const CallRecord& record) {
   ++outcomes_[static_cast<std::size_t>(record.outcome)];
   CellCounts& counts = CellAt(record.lane, *block).counts;
   ++counts.attempts;
-  if (IsFailure(record.outcome)) ++counts.failed;
+  if (HungUp(record)) ++hung_up_;
+  if (IsFailure(record.outcome) && !HungUp(record)) ++counts.failed;
   if (record.tokens_in != kAbsentTokens) tokens_in_ += record.tokens_in;
   if (record.tokens_cached != kAbsentTokens) tokens_cached_ += record.tokens_cached;
   if (record.tokens_out != kAbsentTokens) tokens_out_ += record.tokens_out;
@@ -170,15 +171,17 @@ void StepIngest::Observe(const CallRecord& record, Cell& cell) {
   if (record.outcome == Outcome::kClientError) return;
   CellCounts& counts = cell.counts;
   const bool ok = record.outcome == Outcome::kOk;
+  const bool hung_up = HungUp(record);
   const StepNanos ttft = TtftNanos(record);
   if (ttft >= 0) {
     ++counts.ttft_n;
     if (ttft_limit_ns_ >= 0 && ttft <= ttft_limit_ns_) ++counts.ttft_within;
     cell.ttft_ns.Record(ttft);
     if (record.sent != kAbsentNanos) cell.ttft_sent_ns.Record(record.first_token - record.sent);
-  } else if (!ok) {
+  } else if (!ok && !hung_up) {
     ++counts.ttft_n;  // Plus infinity.
   }
+  if (hung_up) return;
   const double rate = Interactivity(record);
   if (rate >= 0) {
     ++counts.rate_n;
@@ -228,6 +231,11 @@ void StepIngest::ObserveUnfinished(std::uint32_t lane) {
     ++counts.ttft_n;
     ++counts.rate_n;
   }
+}
+
+void StepIngest::EndEarly(Duration measure) {
+  plan_.measure = measure;
+  ended_early_ = true;
 }
 
 StepNanos StepIngest::MedianCycle(std::uint8_t tier) const {

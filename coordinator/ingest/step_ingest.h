@@ -34,6 +34,9 @@ class StepIngest {
   // The step ends here, by a stop and not by its plan. Calls that the stop hangs up are counted
   // apart: they say nothing of the deployment.
   void BreakOff() { broken_off_ = true; }
+  // The step was decided: its measured time ends at `measure`, and calls that the end hangs up did
+  // not fail. They count as attempts; of their latencies only a TTFT that came.
+  void EndEarly(Duration measure);
   std::uint64_t hung_up() const { return hung_up_; }
   // What a step that was broken off has measured. Without tallies there are no lane states, no
   // unsent calls and no identities in it.
@@ -62,6 +65,9 @@ class StepIngest {
   std::optional<std::uint32_t> BlockAt(StepNanos released) const;
   Cell& CellAt(std::uint32_t lane, std::uint32_t block) { return cells_[lane * blocks_ + block]; }
   static StreamState& StreamOf(LanePlay& play, std::uint32_t stream);
+  bool HungUp(const CallRecord& record) const {
+    return ended_early_ && record.outcome == Outcome::kCut;
+  }
   void CountAttempt(const CallRecord& record);
   void CountFidelity(const CallRecord& record, CellCounts& counts);
   void CountOutput(const CallRecord& record, CellCounts& counts);
@@ -72,7 +78,7 @@ class StepIngest {
   void AddIdentities(StepEvidence* evidence) const;
   void SumCells(StepEvidence* evidence) const;
 
-  const StepPlan plan_;
+  StepPlan plan_;
   const std::vector<LaneSpec> lanes_;
   const std::vector<std::string> tier_names_;
   const std::vector<Duration> recorded_cycle_;
@@ -95,6 +101,7 @@ class StepIngest {
   FidelityEvidence fidelity_;
 
   bool broken_off_ = false;
+  bool ended_early_ = false;
   std::uint64_t hung_up_ = 0;
 
   std::vector<LaneTally> lane_tallies_;     // Of their plays only the failed ones.

@@ -46,6 +46,14 @@ std::string Remarks(const std::vector<StepResult>& steps, const Capacity& capaci
 
 }  // namespace
 
+SweepHistory OfLadder(const SweepHistory& history, std::string_view ladder) {
+  SweepHistory steps;
+  for (const StepResult& step : history) {
+    if (step.origin.ladder == ladder) steps.push_back(step);
+  }
+  return steps;
+}
+
 std::vector<StepResult> DecidedSteps(const SweepHistory& history) {
   std::map<std::uint32_t, StepResult> by_sessions;
   for (const StepResult& step : history) {

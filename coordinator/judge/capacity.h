@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
+#include "coordinator/judge/step_origin.h"
 #include "coordinator/judge/verdict.h"
 
 namespace plimsoll {
@@ -14,8 +16,12 @@ struct StepResult {
   std::uint32_t sessions = 0;
   StepVerdict verdict;
   double requests_in_flight = 0;  // Mean over the measured time.
+  StepOrigin origin;
 };
 using SweepHistory = std::vector<StepResult>;  // In the order in which they ran, repeats included.
+
+// Of a run's steps those of one ladder.
+SweepHistory OfLadder(const SweepHistory& history, std::string_view ladder);
 
 // One result for each number of sessions, ascending: the last one that has data, else the last.
 std::vector<StepResult> DecidedSteps(const SweepHistory& history);

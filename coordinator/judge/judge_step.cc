@@ -105,7 +105,7 @@ void TakeInteractivity(PartVerdict& part, const StepEvidence& evidence) {
                             limit.quantile * 100, part.n, value, limit.value, ShareSentence(part));
 }
 
-PartVerdict JudgeLatency(PartVerdict part, const StepEvidence& evidence) {
+PartVerdict JudgeLatency(PartVerdict part, const StepEvidence& evidence, double tail) {
   const double quantile = part.limit.quantile;
   const std::uint64_t needed = FewestForQuantile(quantile);
   if (needed == 0) {
@@ -113,7 +113,7 @@ PartVerdict JudgeLatency(PartVerdict part, const StepEvidence& evidence) {
                                                "share between 0% and 100%",
                                                quantile * 100));
   }
-  const ShareInterval interval = ShareOf(CellsOf(evidence, part.limit.metric));
+  const ShareInterval interval = ShareOf(CellsOf(evidence, part.limit.metric), tail);
   TakeInterval(part, interval);
   if (interval.n < needed) {
     return NoData(std::move(part), fmt::format("{} calls, at least {} are needed for P{:g}",
@@ -128,9 +128,9 @@ PartVerdict JudgeLatency(PartVerdict part, const StepEvidence& evidence) {
   return part;
 }
 
-PartVerdict JudgeBadShare(PartVerdict part, const StepEvidence& evidence) {
+PartVerdict JudgeBadShare(PartVerdict part, const StepEvidence& evidence, double tail) {
   const bool errors = part.limit.metric == Metric::kErrors;
-  const ShareInterval interval = SmallShareOf(CellsOf(evidence, part.limit.metric));
+  const ShareInterval interval = SmallShareOf(CellsOf(evidence, part.limit.metric), tail);
   TakeInterval(part, interval);
   if (interval.n == 0) {
     return NoData(std::move(part),
@@ -153,12 +153,13 @@ std::string LighterLoad(double sent_share, std::string_view what) {
       sent_share * 100, void_rules::kSentShareMin * 100, what);
 }
 
-PartVerdict JudgePart(const Limit& limit, const StepEvidence& evidence, double sent_share) {
+PartVerdict JudgePart(const Limit& limit, const StepEvidence& evidence, double sent_share,
+                      double tail) {
   PartVerdict part{.limit = limit};
   if (!std::isfinite(limit.value)) return NoData(std::move(part), "the limit is not a number");
-  if (limit.metric == Metric::kErrors) return JudgeBadShare(std::move(part), evidence);
+  if (limit.metric == Metric::kErrors) return JudgeBadShare(std::move(part), evidence, tail);
   if (limit.metric == Metric::kToolCalls) {
-    part = JudgeBadShare(std::move(part), evidence);
+    part = JudgeBadShare(std::move(part), evidence, tail);
     // Malformed is malformed; but well formed under a lighter load proves nothing.
     if (part.verdict == Verdict::kFail || sent_share >= void_rules::kSentShareMin) return part;
     return NoData(std::move(part), LighterLoad(sent_share, "tool calls"));
@@ -180,7 +181,7 @@ PartVerdict JudgePart(const Limit& limit, const StepEvidence& evidence, double s
                                 missing, ok, void_rules::kUsageMissingShareMax * 100));
     }
   }
-  return JudgeLatency(std::move(part), evidence);
+  return JudgeLatency(std::move(part), evidence, tail);
 }
 
 // Any fail, else any no data, else any too close, else pass.
@@ -205,7 +206,7 @@ StepVerdict JudgeStep(const StepEvidence& evidence, const Bar& bar) {
   for (const Limit& limit : bar.limits) {
     step.parts.push_back(step.is_void
                              ? NoData({.limit = limit}, "the step is void: " + step.reasons.front())
-                             : JudgePart(limit, evidence, step.sent_share));
+                             : JudgePart(limit, evidence, step.sent_share, kIntervalTail));
   }
   if (step.is_void) return step;
 
@@ -216,6 +217,13 @@ StepVerdict JudgeStep(const StepEvidence& evidence, const Bar& bar) {
   }
   if (bar.limits.empty()) step.reasons.emplace_back("the bar names no part");
   return step;
+}
+
+std::vector<PartVerdict> JudgePartsSoFar(const StepEvidence& evidence, const Bar& bar,
+                                         double tail) {
+  std::vector<PartVerdict> parts;
+  for (const Limit& limit : bar.limits) parts.push_back(JudgePart(limit, evidence, 1, tail));
+  return parts;
 }
 
 }  // namespace plimsoll

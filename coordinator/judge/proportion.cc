@@ -11,7 +11,6 @@
 namespace plimsoll {
 namespace {
 
-constexpr double kTail = 0.025;
 constexpr std::size_t kLanesForClusters = 3;
 constexpr std::uint64_t kRunCalls = 20;
 // Residuals at p gathered by cluster grow with (s − p)² themselves, by t² · Σn²/N² of it: up to
@@ -167,7 +166,7 @@ ShareInterval Begin(const Sample& sample) {
 
 }  // namespace
 
-ShareInterval ShareOf(const std::vector<ShareCell>& cells) {
+ShareInterval ShareOf(const std::vector<ShareCell>& cells, double tail) {
   const Sample sample = Gather(cells);
   ShareInterval result = Begin(sample);
   double spread = SpreadAt(sample.clusters, sample.share());
@@ -175,7 +174,7 @@ ShareInterval ShareOf(const std::vector<ShareCell>& cells) {
   result.design_effect = DesignEffect(sample, spread);
   if (sample.clusters.size() < 2) return result;
 
-  const double t = StudentTQuantile(1 - kTail, DegreesOf(sample));
+  const double t = StudentTQuantile(1 - tail, DegreesOf(sample));
   const Interval scaled = Wilson(sample.share(), t * t * result.design_effect / sample.n);
   const Interval at_p = HasRoomForResiduals(sample, t) ? FromClusterResiduals(sample, t)
                                                        : FromCallResiduals(sample, t);
@@ -184,7 +183,7 @@ ShareInterval ShareOf(const std::vector<ShareCell>& cells) {
   return result;
 }
 
-ShareInterval SmallShareOf(const std::vector<ShareCell>& cells) {
+ShareInterval SmallShareOf(const std::vector<ShareCell>& cells, double tail) {
   const Sample sample = Gather(cells);
   ShareInterval result = Begin(sample);
   if (sample.n == 0) return result;
@@ -194,7 +193,7 @@ ShareInterval SmallShareOf(const std::vector<ShareCell>& cells) {
   if (sample.clusters.size() < kLanesForClusters) {
     effective = std::min(effective, static_cast<double>(sample.clusters.size()));
   }
-  const Interval interval = ClopperPearson(sample.share() * effective, effective);
+  const Interval interval = ClopperPearson(sample.share() * effective, effective, 1 - 2 * tail);
   result.low = interval.low;
   result.high = interval.high;
   return result;
@@ -212,7 +211,7 @@ SideOf Compare(const ShareInterval& interval, double limit, Side good) {
 
 std::uint64_t FewestForQuantile(double q) {
   if (!(q > 0 && q < 1)) return 0;
-  const double fewest = std::ceil(std::log(kTail) / std::log(std::max(q, 1 - q)));
+  const double fewest = std::ceil(std::log(kIntervalTail) / std::log(std::max(q, 1 - q)));
   // A quantile so extreme that no run could hold the calls; the logarithm may have vanished.
   if (!(fewest > 0 && fewest < 1e15)) return std::numeric_limits<std::uint64_t>::max();
   return static_cast<std::uint64_t>(fewest);

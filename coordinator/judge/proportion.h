@@ -43,14 +43,18 @@ struct ShareInterval {
   std::uint32_t clusters = 0;
 };
 
-// The interval of the rule above. Cells in any order; empty ones count for nothing.
-ShareInterval ShareOf(const std::vector<ShareCell>& cells);
+// What a 95% interval leaves out on either side.
+inline constexpr double kIntervalTail = 0.025;
+
+// The interval of the rule above. Cells in any order; empty ones count for nothing. `tail` is the
+// probability that it leaves out on either side (above: 2.5%).
+ShareInterval ShareOf(const std::vector<ShareCell>& cells, double tail = kIntervalTail);
 
 // For small shares (errors): Clopper-Pearson at n ÷ deff. The variance of blocks is left out here,
 // and that between cells taken instead: a block in which the deployment broke belongs to the engine
 // path that the interval is about, and must not make a crash look like one observation. With fewer
 // than three clusters n ÷ deff is at most the number of clusters.
-ShareInterval SmallShareOf(const std::vector<ShareCell>& cells);
+ShareInterval SmallShareOf(const std::vector<ShareCell>& cells, double tail = kIntervalTail);
 
 enum class Side : std::uint8_t { kAbove, kBelow, kCrosses };
 

@@ -8,23 +8,6 @@
 namespace plimsoll {
 namespace {
 
-SweepDecision Stop(std::string reason) {
-  return {.kind = SweepDecision::Kind::kStop, .reason = std::move(reason)};
-}
-
-// The smallest planned number above `sessions`.
-SweepDecision Climb(std::uint32_t sessions, const std::vector<std::uint32_t>& planned,
-                    const std::string& why) {
-  std::uint32_t next = 0;
-  for (const std::uint32_t candidate : planned) {
-    if (candidate > sessions && (next == 0 || candidate < next)) next = candidate;
-  }
-  if (next == 0) return Stop(why + "; every planned step was run");
-  return {.kind = SweepDecision::Kind::kRun,
-          .sessions = next,
-          .reason = fmt::format("{}; next {}", why, next)};
-}
-
 int ExitCodeOf(Verdict verdict) {
   switch (verdict) {
     case Verdict::kPass:
@@ -106,33 +89,6 @@ TargetVerdict OfUnmeasured(const std::vector<StepResult>& steps, std::uint32_t t
 }
 
 }  // namespace
-
-SweepDecision NextStep(const SweepHistory& history, const std::vector<std::uint32_t>& planned) {
-  if (history.empty()) {
-    if (planned.empty()) return Stop("no step is planned");
-    return Climb(0, planned, "nothing was run yet");
-  }
-  const StepResult& last = history.back();
-  const std::uint32_t n = last.sessions;
-  switch (last.verdict.verdict) {
-    case Verdict::kPass:
-      return Climb(n, planned, fmt::format("{} sessions hold", n));
-    case Verdict::kFail:
-      return Stop(fmt::format("{} sessions miss: {}", n, PartsWith(last.verdict, Verdict::kFail)));
-    case Verdict::kTooClose:
-      if (LeanOf(last.verdict) == Lean::kPass) {
-        return Climb(n, planned, fmt::format("{} sessions are too close to call, leaning pass", n));
-      }
-      return Stop(fmt::format("{} sessions are too close to call, leaning fail", n));
-    case Verdict::kNoData:
-      break;
-  }
-  const bool repeated = history.size() >= 2 && history[history.size() - 2].sessions == n;
-  if (repeated) return Stop(fmt::format("{} sessions gave no data twice", n));
-  return {.kind = SweepDecision::Kind::kRepeat,
-          .sessions = n,
-          .reason = fmt::format("{} sessions gave no data: {}", n, FirstReason(last.verdict))};
-}
 
 TargetVerdict JudgeTarget(const SweepHistory& history, std::optional<std::uint32_t> target) {
   if (history.empty()) return Say(Verdict::kNoData, "no step was run");

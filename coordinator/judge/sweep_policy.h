@@ -1,4 +1,14 @@
 // What a sweep does next, and what it says of the target, from the steps so far. Pure.
+//
+//   the last step …                  then
+//   holds                            climb to the next planned number
+//   misses                           stop; of the first step: end the run
+//   is too close                     more time for it once, then as it leans: pass climbs, fail
+//   stops has no data                      run it once more, then end the run was a miss, and time
+//   is left     halve the gap between the last step that held and the first that
+//                                    did not, in whole sessions
+//
+// Whatever does not fit into the budget is left out, and that is said.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +24,40 @@ namespace plimsoll {
 struct SweepDecision {
   enum class Kind : std::uint8_t {
     kRun,     // Run `sessions` as a new step.
+    kExtend,  // More time for `sessions`, the last step: it was too close.
     kRepeat,  // Run `sessions`, the last step, once more: it had no data.
+    kRefine,  // Run `sessions`, between a step that held and one that did not.
     kStop,
   };
   Kind kind = Kind::kStop;
   std::uint32_t sessions = 0;  // 0 for kStop.
   std::string reason;          // In words; never empty.
+  bool ends_run = false;       // Of kStop: no other ladder is worth its time either.
 };
 
-// A pass climbs to the next planned number above; a miss stops; too close climbs if it leans to
-// pass, else stops; no data is repeated once, then stops. `planned` need not be sorted.
-SweepDecision NextStep(const SweepHistory& history, const std::vector<std::uint32_t>& planned);
+// What ends a sweep from outside of its verdicts.
+enum class SweepEvent : std::uint8_t { kNone, kKvCacheFull, kRefusals, kKillSwitch };
+
+// What a sweep may do. The times are the longest that each kind of step can take.
+struct SweepRules {
+  std::vector<std::uint32_t> planned;  // Need not be sorted.
+  // Steps up to it keep their time before any other is extended.
+  std::optional<std::uint32_t> target;
+  bool first_is_todays_load = true;  // A miss of the first step ends the run.
+  bool extend = false;
+  bool refine = false;  // Only within a budget.
+  Duration step_time{};
+  Duration extension_time{};
+  Duration refinement_time{};
+  std::optional<Duration> left;  // Of the budget; absent: there is none.
+  Duration reserved{};           // Of it, for what comes after this sweep: its planned steps only.
+};
+
+// Every step that it asks for fits into the budget; it never asks for more sessions than a step
+// that missed; it stops after at most two runs and an extension of any number of sessions.
+// `history` is one ladder's.
+SweepDecision NextStep(const SweepHistory& history, const SweepRules& rules,
+                       SweepEvent event = SweepEvent::kNone);
 
 struct TargetVerdict {
   Verdict verdict = Verdict::kNoData;

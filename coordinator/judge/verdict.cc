@@ -1,5 +1,7 @@
 #include "coordinator/judge/verdict.h"
 
+#include "coordinator/judge/step_origin.h"
+
 namespace plimsoll {
 
 const char* Name(Verdict verdict) {
@@ -12,6 +14,20 @@ const char* Name(Verdict verdict) {
       return "too close";
     case Verdict::kNoData:
       return "no data";
+  }
+  return "unknown";
+}
+
+const char* Name(StepKind kind) {
+  switch (kind) {
+    case StepKind::kPlanned:
+      return "planned";
+    case StepKind::kExtension:
+      return "extension";
+    case StepKind::kRepeat:
+      return "repeat";
+    case StepKind::kRefinement:
+      return "refinement";
   }
   return "unknown";
 }

@@ -11,6 +11,7 @@
 #include "common/plan/session_graph.h"
 #include "common/stats/student_t.h"
 #include "coordinator/judge/proportion.h"
+#include "coordinator/judge/step_origin.h"
 
 namespace plimsoll {
 namespace {
@@ -119,16 +120,17 @@ std::optional<Money> CostOf(const CostSpec& cost, Duration time) {
                .currency = cost.per_node_hour.currency};
 }
 
-DryStep StepOf(std::uint32_t sessions, const Scenario& scenario, const RunPlan& plan,
+// `tiers` are the plan's, as the step's ladder shares lanes out.
+DryStep StepOf(std::uint32_t sessions, const Scenario& scenario, const std::vector<TierPlan>& tiers,
                const std::vector<TierLoad>& loads) {
   const Sweep& sweep = scenario.sweep;
   DryStep step;
   step.sessions = sessions;
   std::vector<std::uint32_t> slots(scenario.fleet.size());
   std::iota(slots.begin(), slots.end(), 0u);
-  step.lanes_per_tier.resize(plan.tiers.size());
+  step.lanes_per_tier.resize(tiers.size());
   step.lanes_per_agent.resize(slots.size());
-  for (const LaneSpec& lane : AssignLanes(plan.tiers, sessions, slots)) {
+  for (const LaneSpec& lane : AssignLanes(tiers, sessions, slots)) {
     ++step.lanes_per_tier[lane.tier];
     ++step.lanes_per_agent[lane.agent_slot];
   }
@@ -159,10 +161,27 @@ DryPlan MakeDryPlan(const Scenario& scenario, const RunPlan& plan, const Corpus&
     loads.push_back(LoadOf(tier, plan, corpus, scenario));
   }
   DryPlan dry;
-  for (const std::uint32_t sessions : scenario.sweep.sessions) {
-    dry.steps.push_back(StepOf(sessions, scenario, plan, loads));
-    dry.at_least += dry.steps.back().at_least;
-    dry.at_most += dry.steps.back().at_most;
+  const auto add = [&](const std::string& ladder, const std::vector<TierPlan>& tiers) {
+    for (const std::uint32_t sessions : scenario.sweep.sessions) {
+      dry.steps.push_back(StepOf(sessions, scenario, tiers, loads));
+      DryStep& step = dry.steps.back();
+      step.ladder = ladder;
+      const bool drains = dry.steps.size() > 1 && (scenario.sweep.drain_between_steps ||
+                                                   sessions == scenario.sweep.sessions.front());
+      if (drains) step.at_most += scenario.sweep.drain_limit;
+      dry.at_least += step.at_least;
+      dry.at_most += step.at_most;
+    }
+  };
+  add(kMixLadder, plan.tiers);
+  for (const TierPlan& alone : scenario.tier_ladders) {
+    std::size_t at = 0;
+    while (at < plan.tiers.size() && plan.tiers[at].tier != alone.tier) ++at;
+    add(alone.name, TiersAlone(plan.tiers, at));
+  }
+  if (scenario.sweep.budget) {
+    dry.at_least = std::min(dry.at_least, *scenario.sweep.budget);
+    dry.at_most = std::min(dry.at_most, *scenario.sweep.budget);
   }
   if (scenario.cost.has_value()) {
     dry.cost_at_least = CostOf(*scenario.cost, dry.at_least);

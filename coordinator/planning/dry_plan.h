@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "common/config/quantities.h"
@@ -39,6 +40,7 @@ struct Precision {
 };
 
 struct DryStep {
+  std::string ladder;  // "mix", or the tier that it is on alone.
   std::uint32_t sessions = 0;
   std::vector<std::uint32_t> lanes_per_tier;
   std::vector<std::uint32_t> lanes_per_agent;
@@ -56,7 +58,7 @@ struct DryStep {
 
 struct DryPlan {
   std::vector<DryStep> steps;
-  Duration at_least{};  // Of all steps, each run once.
+  Duration at_least{};  // Of all steps, each run once; not more than the budget.
   Duration at_most{};
   std::optional<Money>
       cost_at_least;  // Absent: the scenario has no cost, or it is beyond counting.

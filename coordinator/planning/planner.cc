@@ -17,15 +17,22 @@ std::vector<LaneSpec> LanesOver(const RunPlan& plan, std::uint32_t lanes, std::u
   return AssignLanes(plan.tiers, lanes, slots);
 }
 
-// Every tier of the mix has a session to play.
+// Where `tier` is among the tiers; their number if it is not.
+std::size_t TierIndex(const std::vector<TierPlan>& tiers, Tier tier) {
+  std::size_t t = 0;
+  while (t < tiers.size() && tiers[t].tier != tier) ++t;
+  return t;
+}
+
+// Every tier of the mix and of the ladders has a session to play.
 Status CheckTiers(const RunPlan& plan, const Corpus& corpus) {
   const std::vector<ContextCounts> counts = CountLeftOut(plan, corpus);
   for (std::size_t t = 0; t < counts.size(); ++t) {
     const std::string& name = plan.tiers[t].name;
     if (counts[t].sessions == 0) {
       return absl::InvalidArgumentError(fmt::format(
-          "the mix wants {} sessions, and the corpus has none: `plimsoll corpus show` lists tiers",
-          name));
+          "the {} wants {} sessions, and the corpus has none: `plimsoll corpus show` lists tiers",
+          plan.tiers[t].share > 0 ? "mix" : "ladder", name));
     }
     if (counts[t].sessions == counts[t].sessions_dropped) {
       return absl::InvalidArgumentError(fmt::format(
@@ -47,6 +54,10 @@ StatusOr<RunPlan> MakeRunPlan(const Scenario& scenario, const Corpus& corpus,
   plan.nonce = identity.nonce;
   plan.corpus_digest = identity.corpus_digest;
   plan.tiers = scenario.mix;
+  // Without a share in the mix: of their ladders alone.
+  for (const TierPlan& tier : scenario.tier_ladders) {
+    if (TierIndex(plan.tiers, tier.tier) == plan.tiers.size()) plan.tiers.push_back(tier);
+  }
   plan.think_time = scenario.replay.think_time;
   plan.think_time_cap = scenario.replay.think_time_cap;
   plan.output_mode = scenario.replay.output_mode;
@@ -69,6 +80,19 @@ RunSettings MakeRunSettings(const Scenario& scenario) {
   settings.agents = scenario.fleet.size();
   settings.local_agents = scenario.fleet.local > 0;
   settings.gather_limit = scenario.fleet.wait;
+  std::vector<TierPlan> tiers = scenario.mix;
+  for (const TierPlan& tier : scenario.tier_ladders) {
+    const std::size_t at = TierIndex(tiers, tier.tier);
+    if (at == tiers.size()) tiers.push_back(tier);
+    settings.tier_ladders.push_back({.name = tier.name,
+                                     .tier = static_cast<std::uint8_t>(at),
+                                     .sessions = scenario.sweep.sessions});
+  }
+  settings.extend = scenario.sweep.extend;
+  settings.fail_early = scenario.sweep.fail_early;
+  settings.budget = scenario.sweep.budget;
+  settings.refine = scenario.sweep.refine && scenario.sweep.budget.has_value();
+  settings.drain_between_steps = scenario.sweep.drain_between_steps;
   return settings;
 }
 

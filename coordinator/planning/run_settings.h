@@ -3,12 +3,21 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "common/base/time.h"
 #include "common/plan/plan.h"
 
 namespace plimsoll {
+
+// A sweep on one tier alone, after the mix's.
+struct TierLadder {
+  std::string name;                     // The tier's.
+  std::uint8_t tier = 0;                // Index into RunPlan::tiers.
+  std::vector<std::uint32_t> sessions;  // Planned steps, rising.
+  friend bool operator==(const TierLadder&, const TierLadder&) = default;
+};
 
 struct RunSettings {
   std::vector<std::uint32_t> sessions;  // Planned steps, rising.
@@ -18,6 +27,13 @@ struct RunSettings {
   bool local_agents = false;  // A lost one is started again; else one is awaited.
   Duration gather_limit = 60s;
   Duration replace_limit = 60s;
+  std::vector<TierLadder> tier_ladders;  // One after the other, on the same fleet.
+  bool extend = false;                   // A step too close gets more time once.
+  bool fail_early = false;               // A step that clearly misses ends before its time.
+  // For all steps, from the first one's preparation on; absent: no limit.
+  std::optional<Duration> budget;
+  bool refine = false;  // What is left of the budget goes to the gap around the capacity.
+  bool drain_between_steps = false;  // The lanes of a step end before the next one.
 };
 
 }  // namespace plimsoll

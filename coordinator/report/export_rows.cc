@@ -106,6 +106,18 @@ void PlanFields(const StepPlan& plan, Line& line) {
   line.Count("prime_limit_ns", plan.prime_limit.count());
 }
 
+void OriginFields(const StepOrigin& origin, Line& line) {
+  line.Text("kind", Name(origin.kind));
+  line.Text("ladder", origin.ladder);
+  if (origin.failed_early_after) {
+    line.Count("failed_early_after_blocks", *origin.failed_early_after);
+    line.Count("failed_early_measured_ns", origin.measured.count());
+  } else {
+    line.Absent("failed_early_after_blocks");
+    line.Absent("failed_early_measured_ns");
+  }
+}
+
 void LaneTimeFields(const StepSummary& s, Line& line) {
   static constexpr const char* kNames[kLaneStates] = {
       "lane_in_flight_share",      "lane_planned_delay_share",     "lane_idle_refused_share",
@@ -176,6 +188,7 @@ void AppendStepLine(LineKind kind, const StepRow& row, std::string* out) {
   const StepSummary& s = row.summary;
   Line line(kind, out);
   PlanFields(s.plan, line);
+  OriginFields(s.origin, line);
   line.Text("verdict", Name(s.verdict.verdict));
   line.Text("lean", LeanName(LeanOf(s.verdict)));
   line.Flag("void", s.verdict.is_void);

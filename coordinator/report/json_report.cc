@@ -142,6 +142,7 @@ Json Of(const TierReplay& tier) {
 }
 
 Json Of(const ReportedStep& step);
+Json Of(const LadderResult& ladder);
 
 template <typename T>
 Json ListOf(const std::vector<T>& values) {
@@ -220,6 +221,22 @@ Json Of(const PreflightSummary& preflight) {
           {"ignore_eos_honoured", preflight.ignore_eos}};
 }
 
+Json Of(const StepOrigin& origin) {
+  Json early;
+  if (origin.failed_early_after) {
+    early = {{"after_blocks", *origin.failed_early_after},
+             {"measured_s", ToSeconds(origin.measured)}};
+  }
+  return {{"kind", Name(origin.kind)},
+          {"ladder", origin.ladder},
+          {"reason", origin.reason},
+          {"failed_early", std::move(early)}};
+}
+
+Json Of(const LadderResult& ladder) {
+  return {{"tier", ladder.tier}, {"sentence", ladder.sentence}};
+}
+
 Json Of(const ReportedStep& step) {
   const StepSummary& s = step.summary;
   Json states = Json::object();
@@ -228,6 +245,7 @@ Json Of(const ReportedStep& step) {
   }
   return {{"step", s.plan.step},
           {"sessions", s.plan.sessions},
+          {"origin", Of(s.origin)},
           {"warm_up_s", ToSeconds(s.plan.warm_up)},
           {"measure_s", ToSeconds(s.plan.measure)},
           {"block_s", ToSeconds(s.plan.block)},
@@ -288,6 +306,7 @@ std::string JsonReport(const ReportModel& model) {
                        {"exit_code", model.verdict.exit_code},
                        {"reason", model.verdict.reason}}},
                      {"capacity", Of(model.capacity)},
+                     {"tier_ladders", ListOf(model.tier_ladders)},
                      {"preflight", model.preflight ? Of(*model.preflight) : Json()},
                      {"stopped_because", model.stopped_because},
                      {"steps", ListOf(model.steps)},

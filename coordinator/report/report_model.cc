@@ -1,5 +1,9 @@
 #include "coordinator/report/report_model.h"
 
+#include <algorithm>
+
+#include "coordinator/judge/bracket.h"
+
 namespace plimsoll {
 
 SweepHistory HistoryOf(const ReportModel& model) {
@@ -8,15 +12,25 @@ SweepHistory HistoryOf(const ReportModel& model) {
   for (const ReportedStep& step : model.steps) {
     history.push_back({.sessions = step.summary.plan.sessions,
                        .verdict = step.summary.verdict,
-                       .requests_in_flight = step.summary.requests_in_flight_mean});
+                       .requests_in_flight = step.summary.requests_in_flight_mean,
+                       .origin = step.summary.origin});
   }
   return history;
 }
 
 void Conclude(ReportModel& model) {
-  const SweepHistory history = HistoryOf(model);
+  const SweepHistory all = HistoryOf(model);
+  const SweepHistory history = OfLadder(all, kMixLadder);
   model.verdict = JudgeTarget(history, model.target);
   model.capacity = CapacityOf(history);
+  model.tier_ladders.clear();
+  for (const StepResult& step : all) {
+    const std::string& name = step.origin.ladder;
+    const bool known =
+        name == kMixLadder || std::any_of(model.tier_ladders.begin(), model.tier_ladders.end(),
+                                          [&](const LadderResult& l) { return l.tier == name; });
+    if (!known) model.tier_ladders.push_back({name, BracketOf(OfLadder(all, name))});
+  }
 }
 
 }  // namespace plimsoll

@@ -20,6 +20,13 @@ struct ReportedStep {
   std::vector<std::string> notes;  // "repeated: agent-1 was lost", …
 };
 
+// What a ladder on one tier alone came to.
+struct LadderResult {
+  std::string tier;
+  std::string sentence;  // From the last step that passed to the first that failed.
+  friend bool operator==(const LadderResult&, const LadderResult&) = default;
+};
+
 struct ReportModel {
   std::string run_name;  // Of the scenario.
   std::string run_id;
@@ -37,12 +44,13 @@ struct ReportModel {
   std::vector<std::string> files_written;
   // From the steps by Conclude.
   TargetVerdict verdict;
-  Capacity capacity;
+  Capacity capacity;  // Of the mix.
+  std::vector<LadderResult> tier_ladders;
 };
 
 // The steps as the sweep's rules see them.
 SweepHistory HistoryOf(const ReportModel& model);
-// Sets verdict and capacity from the steps and the target.
+// Sets verdict, capacity and tier ladders from the steps and the target.
 void Conclude(ReportModel& model);
 
 }  // namespace plimsoll

@@ -38,6 +38,10 @@ std::string VerdictWord(const StepSummary& step) {
   if (step.broken_off_after) return "stopped";
   const StepVerdict& verdict = step.verdict;
   if (verdict.is_void) return "no data*";
+  if (step.origin.failed_early_after && verdict.verdict == Verdict::kFail) {
+    return fmt::format("fail {}/{}", *step.origin.failed_early_after,
+                       step.plan.measure / step.plan.block);
+  }
   if (verdict.verdict != Verdict::kTooClose) return Name(verdict.verdict);
   return LeanOf(verdict) == Lean::kPass ? "too close +" : "too close -";
 }
@@ -47,15 +51,23 @@ std::string IfWhole(const StepSummary& step, std::string text) {
   return step.broken_off_after ? kAbsent : text;
 }
 
-std::string StepTable(const ReportModel& model) {
+// "15", or how the step came about beside it.
+std::string SessionsWord(const StepSummary& step) {
+  constexpr const char* kMarks[] = {"", "", "e", "r", "b"};
+  return fmt::format("{}{}", step.plan.sessions,
+                     kMarks[static_cast<std::size_t>(step.origin.kind)]);
+}
+
+std::string LadderTable(const ReportModel& model, const std::string& ladder) {
   std::vector<std::vector<std::string>> rows = {
       {"", "", "requests", "TTFT", "TTFT", "", "tok/s", "tok/s"},
       {"sessions", "verdict", "in flight", "P50 s", "P90 s", "n", "P50", "P90", "n", "errors%",
        "sent%", "offered%"}};
   for (const ReportedStep& step : model.steps) {
     const StepSummary& s = step.summary;
+    if (s.origin.ladder != ladder) continue;
     rows.push_back(
-        {fmt::format("{}", s.plan.sessions), VerdictWord(s),
+        {SessionsWord(s), VerdictWord(s),
          IfWhole(s, fmt::format("{:.1f}", s.requests_in_flight_mean)), Shown(s.ttft.p50_s),
          Shown(s.ttft.p90_s), fmt::format("{}", s.ttft.n), Shown(s.rate.reached_by_50_tok_s),
          Shown(s.rate.reached_by_90_tok_s), fmt::format("{}", s.rate.n),
@@ -63,6 +75,14 @@ std::string StepTable(const ReportModel& model) {
          IfWhole(s, Percent(s.verdict.sent_share)), IfWhole(s, Percent(s.verdict.offered_share))});
   }
   return Table(rows, 2);
+}
+
+std::string StepTable(const ReportModel& model) {
+  std::string text = LadderTable(model, kMixLadder);
+  for (const LadderResult& ladder : model.tier_ladders) {
+    text += fmt::format("\n{} sessions alone\n{}", ladder.tier, LadderTable(model, ladder.tier));
+  }
+  return text;
 }
 
 // Every abbreviation of the table and of the details, and the marks that are in it.
@@ -107,6 +127,19 @@ std::string Legend(const ReportModel& model) {
   }
   if (any([](const StepSummary& s) { return s.broken_off_after.has_value(); })) {
     add("stopped", "interrupted: its numbers so far, without a verdict");
+  }
+  const auto came = [&](StepKind kind) {
+    return any([kind](const StepSummary& s) { return s.origin.kind == kind; });
+  };
+  if (came(StepKind::kExtension)) {
+    add("15e", "extension: more time for the step before it, judged on both together");
+  }
+  if (came(StepKind::kRepeat)) add("15r", "repeat of a step that had no data");
+  if (came(StepKind::kRefinement)) {
+    add("15b", "between the last step that held and the first that did not");
+  }
+  if (any([](const StepSummary& s) { return s.origin.failed_early_after.has_value(); })) {
+    add("fail 3/5", "failed early: clear after 3 of 5 blocks, and ended there");
   }
   return "legend\n" + text;
 }
@@ -221,8 +254,11 @@ std::string Detail(const std::string& label, const std::string& text) {
 
 std::string StepDetails(const ReportedStep& step) {
   const StepSummary& s = step.summary;
-  std::string text =
-      fmt::format("\n{} sessions: {}\n", s.plan.sessions, Upper(Name(s.verdict.verdict)));
+  std::string text = fmt::format(
+      "\n{}{} sessions{}: {}\n", s.plan.sessions,
+      s.origin.ladder == kMixLadder ? "" : " " + s.origin.ladder,
+      s.origin.kind == StepKind::kPlanned ? "" : fmt::format(" ({})", Name(s.origin.kind)),
+      Upper(Name(s.verdict.verdict)));
   if (s.verdict.is_void) {
     for (const std::string& reason : s.verdict.reasons) {
       text += Detail(s.broken_off_after ? "interrupted" : "void", reason);
@@ -247,6 +283,9 @@ std::string StepDetails(const ReportedStep& step) {
 std::string Heading(const ReportModel& model) {
   std::string text = LabelledLine(Upper(Name(model.verdict.verdict)), model.verdict.reason);
   text += LabelledLine("capacity", model.capacity.sentence);
+  for (const LadderResult& ladder : model.tier_ladders) {
+    text += LabelledLine(ladder.tier, "alone: " + ladder.sentence);
+  }
   text += LabelledLine("run",
                        fmt::format("{} ({}){}{}", model.run_name, model.run_id,
                                    model.started_at.empty() ? "" : ", started ", model.started_at));

@@ -4,6 +4,7 @@
 
 #include "common/base/limits.h"
 #include "coordinator/ingest/step_so_far.h"
+#include "coordinator/run/ladders.h"
 
 namespace plimsoll {
 namespace {
@@ -75,11 +76,17 @@ Duration RunLeft(const RunSettings& settings, const MachineState& state, const L
                  const LiveTimes& times) {
   if (state.phase == RunPhase::kStop) return Left(times.stopped_by.value_or(times.now), times.now);
   if (state.phase == RunPhase::kDone) return Duration{0};
-  const std::uint32_t reached = status.step.has_value() ? status.sessions
-                                : state.history.empty() ? 0
-                                                        : state.history.back().sessions;
-  const auto ahead = std::count_if(settings.sessions.begin(), settings.sessions.end(),
-                                   [&](std::uint32_t n) { return n > reached; });
+  const std::uint32_t reached =
+      status.step.has_value() ? status.sessions
+      : OfLadder(state.history, LadderName(settings, state.ladder)).empty()
+          ? 0
+          : state.history.back().sessions;
+  const std::vector<std::uint32_t>& sessions = SessionsOf(settings, state.ladder);
+  const bool climbing = !status.step.has_value() || status.kind != StepKind::kRefinement;
+  const auto ahead = (climbing ? std::count_if(sessions.begin(), sessions.end(),
+                                               [&](std::uint32_t n) { return n > reached; })
+                               : 0) +
+                     static_cast<std::int64_t>(StepsPlannedFrom(settings, state.ladder + 1));
   // Calls released after the last step's measured time are waited for as well.
   Duration left = Longest(settings.step) * ahead + settings.step.drain_limit;
   if (!status.step.has_value()) return left;
@@ -132,16 +139,20 @@ LiveStatus MakeLiveStatus(const RunSettings& settings, const MachineState& state
   LiveStatus status;
   status.phase = state.phase;
   status.running_for = times.now - times.begun;
-  status.steps_planned = static_cast<std::uint32_t>(settings.sessions.size());
+  status.steps_planned = static_cast<std::uint32_t>(StepsPlannedFrom(settings, 0));
   status.steps_judged = static_cast<std::uint32_t>(state.history.size());
   AddAgents(fleet, &status);
   if (state.phase == RunPhase::kPrepareStep || state.phase == RunPhase::kStep) {
     status.step = state.step.step;
     status.sessions = state.step.sessions;
-    const auto at =
-        std::find(settings.sessions.begin(), settings.sessions.end(), state.step.sessions);
-    if (at != settings.sessions.end()) {
-      status.place = static_cast<std::uint32_t>(at - settings.sessions.begin()) + 1;
+    status.kind = state.origin.kind;
+    status.ladder = state.origin.ladder;
+    const std::vector<std::uint32_t>& sessions = SessionsOf(settings, state.ladder);
+    const auto at = std::find(sessions.begin(), sessions.end(), state.step.sessions);
+    if (at != sessions.end()) {
+      const std::size_t before =
+          StepsPlannedFrom(settings, 0) - StepsPlannedFrom(settings, state.ladder);
+      status.place = static_cast<std::uint32_t>(before + (at - sessions.begin())) + 1;
     }
     PlaceInStep(state.step, times, &status);
     if (ingest != nullptr) status.numbers = NumbersOf(*ingest, bar);

@@ -54,11 +54,13 @@ struct LiveStatus {
   // Of the step that is prepared or running; absent outside of one.
   std::optional<std::uint32_t> step;  // Its index in the run, repeats counted apart.
   StepPart part = StepPart::kPriming;
-  std::uint32_t sessions = 0;       // Planned lanes.
-  std::uint32_t steps_planned = 0;  // Of the sweep.
-  std::uint32_t steps_judged = 0;   // Repeats included.
-  std::uint32_t place = 0;          // Of the present step among the planned ones, from 1; 0: none.
-  std::uint32_t lanes = 0;          // Alive over all agents, as their last pongs say.
+  std::uint32_t sessions = 0;          // Planned lanes.
+  StepKind kind = StepKind::kPlanned;  // How the present step came about.
+  std::string ladder;                  // Its ladder; empty outside of a step.
+  std::uint32_t steps_planned = 0;     // Of all ladders.
+  std::uint32_t steps_judged = 0;      // Repeats included.
+  std::uint32_t place = 0;  // Of the present step among the planned ones, from 1; 0: none.
+  std::uint32_t lanes = 0;  // Alive over all agents, as their last pongs say.
   std::uint32_t calls_in_flight = 0;  // Likewise.
   LiveNumbers numbers;
   std::optional<Duration> step_left;  // To the end of its measured time; absent: not begun.

@@ -9,7 +9,7 @@
 #include "common/base/limits.h"
 #include "common/plan/lanes.h"
 #include "coordinator/fleet/agent_room.h"
-#include "coordinator/judge/judge_step.h"
+#include "coordinator/run/ladders.h"
 
 namespace plimsoll {
 namespace {
@@ -109,10 +109,11 @@ void RunDriver::Do(const action::PrepareRun& a) {
   }
 }
 
-std::vector<LaneSpec> RunDriver::LanesOf(std::uint32_t sessions) const {
+std::vector<LaneSpec> RunDriver::LanesOf(std::uint32_t sessions, std::size_t ladder) const {
   std::vector<std::uint32_t> slots(slots_.size());
   std::iota(slots.begin(), slots.end(), 0u);
-  std::vector<LaneSpec> lanes = AssignLanes(spec_.plan.tiers, sessions, slots);
+  std::vector<LaneSpec> lanes =
+      AssignLanes(TiersOf(spec_.plan.tiers, spec_.settings, ladder), sessions, slots);
   for (LaneSpec& lane : lanes) {
     lane.first_play = slots_[lane.agent_slot].generation * kPlaysPerGeneration;
   }
@@ -122,7 +123,11 @@ std::vector<LaneSpec> RunDriver::LanesOf(std::uint32_t sessions) const {
 void RunDriver::Do(const action::PrepareStep& a) {
   times_.prepared = deps_.scheduler.Now();
   times_.step_start.reset();
-  lanes_ = LanesOf(a.plan.sessions);
+  if (!steps_from_) steps_from_ = times_.prepared;
+  looks_.clear();
+  finding_.reset();
+  StartGenerationIfLanesEnd(a);
+  lanes_ = LanesOf(a.plan.sessions, machine_.state().ladder);
   ingest_ = std::make_unique<StepIngest>(a.plan, lanes_, replay_facts_.tier_names(),
                                          replay_facts_.recorded_cycles(), spec_.bar, fit_);
   deps_.say(fmt::format("step {}: {} sessions{}", steps_.size() + 1, a.plan.sessions,
@@ -131,12 +136,20 @@ void RunDriver::Do(const action::PrepareStep& a) {
     slots_[slot].closing.reset();
     slots_[slot].tally.reset();
     slots_[slot].lost = false;
-    PrepareStep message{.step = a.plan, .lanes = {}};
+    PrepareStep message{.step = a.plan, .lanes = {}, .fresh = a.fresh};
     for (const LaneSpec& lane : lanes_) {
       if (lane.agent_slot == slot) message.lanes.push_back(lane);
     }
     fleet_.Send(slot, std::move(message));
   }
+}
+
+// A lane that is made again counts its plays on from a number of its own, as a lost agent's does.
+void RunDriver::StartGenerationIfLanesEnd(const action::PrepareStep& a) {
+  if (!a.fresh && a.plan.sessions >= lanes_.size()) return;
+  std::uint32_t next = 0;
+  for (const SlotState& slot : slots_) next = std::max(next, slot.generation + 1);
+  for (SlotState& slot : slots_) slot.generation = next;
 }
 
 void RunDriver::Do(const action::CommitStep&) {
@@ -153,6 +166,7 @@ void RunDriver::Do(const action::CommitStep&) {
                 CommitStep{.step = machine_.state().step.step,
                            .start_agent_ns = (start + clock.offset).time_since_epoch().count()});
   }
+  PlanLooks();
 }
 
 void RunDriver::Do(const action::StopAgents& a) {
@@ -190,14 +204,23 @@ void RunDriver::Do(const action::Finish& a) {
   });
 }
 
+std::uint32_t RunDriver::LanesMaxOf(std::uint32_t slot) const {
+  std::uint32_t most = 0;
+  for (std::size_t ladder = 0; ladder <= spec_.settings.tier_ladders.size(); ++ladder) {
+    const std::vector<std::uint32_t>& sessions = SessionsOf(spec_.settings, ladder);
+    if (sessions.empty()) continue;
+    const std::vector<LaneSpec> lanes =
+        LanesOf(*std::max_element(sessions.begin(), sessions.end()), ladder);
+    most = std::max(most, static_cast<std::uint32_t>(std::count_if(
+                              lanes.begin(), lanes.end(),
+                              [&](const LaneSpec& lane) { return lane.agent_slot == slot; })));
+  }
+  return most;
+}
+
 // For its lanes of the largest step; if not, the run ends with that in words.
 bool RunDriver::HasRoom(std::uint32_t slot) {
-  const std::vector<std::uint32_t>& sessions = spec_.settings.sessions;
-  const std::vector<LaneSpec> lanes =
-      LanesOf(sessions.empty() ? 0 : *std::max_element(sessions.begin(), sessions.end()));
-  const auto share = static_cast<std::uint32_t>(std::count_if(
-      lanes.begin(), lanes.end(), [&](const LaneSpec& lane) { return lane.agent_slot == slot; }));
-  const std::string why = WhyItHasNoRoom(fleet_.hello(slot), share);
+  const std::string why = WhyItHasNoRoom(fleet_.hello(slot), LanesMaxOf(slot));
   if (!why.empty()) Feed(event::AgentFaulted{slot, why});
   return why.empty();
 }
@@ -238,6 +261,13 @@ void RunDriver::OnAgentMessage(std::uint32_t slot, AgentMessage message) {
     if (ready->primers_failed > 0) {
       deps_.say(fmt::format("agent {}: {} of {} priming calls did not end well in time", slot,
                             ready->primers_failed, ready->primers_wanted));
+    }
+    if (ready->lanes_ended > 0) {
+      deps_.say(fmt::format("agent {}: {} lanes ended{}", slot, ready->lanes_ended,
+                            ready->calls_cut == 0
+                                ? ""
+                                : fmt::format(", {} of their calls were hung up at the drain limit",
+                                              ready->calls_cut)));
     }
     Feed(event::StepReadyBy{slot, ready->step});
   } else if (auto* closed = std::get_if<StepClosed>(&message)) {

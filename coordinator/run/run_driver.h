@@ -13,6 +13,7 @@
 #include "coordinator/ingest/batch_gate.h"
 #include "coordinator/ingest/step_ingest.h"
 #include "coordinator/judge/bar.h"
+#include "coordinator/judge/early_look.h"
 #include "coordinator/run/agent_spawner.h"
 #include "coordinator/run/live_status.h"
 #include "coordinator/run/preflight_rules.h"
@@ -87,7 +88,8 @@ class RunDriver final : public FleetEvents {
     std::optional<StepTally> tally;     // Of the current step.
     bool lost = false;                  // An agent of the slot, in the current step.
     Duration clock_uncertainty{};       // When the step's start was converted.
-    std::uint32_t generation = 0;       // How many agents the slot has lost.
+    // Counts on with every agent that the slot loses, and over all slots when lanes end.
+    std::uint32_t generation = 0;
   };
 
   void Feed(const MachineEvent& event);
@@ -104,6 +106,10 @@ class RunDriver final : public FleetEvents {
   void Do(const action::ClearDeadline&);
   void Do(const action::Say& a);
   void Do(const action::Finish& a);
+  void Do(const action::EndMeasure& a);
+
+  void PlanLooks();
+  void Look(std::uint32_t done);
 
   void CloseIfComplete(std::uint32_t slot);
   void StopIfComplete(std::uint32_t slot);
@@ -111,7 +117,10 @@ class RunDriver final : public FleetEvents {
   void KeepBrokenOffStep();
   void FailStore(const Status& status);
   std::vector<AgentEvidence> AgentsOfStep() const;
-  std::vector<LaneSpec> LanesOf(std::uint32_t sessions) const;
+  std::vector<LaneSpec> LanesOf(std::uint32_t sessions, std::size_t ladder) const;
+  std::uint32_t LanesMaxOf(std::uint32_t slot) const;
+  void StartGenerationIfLanesEnd(const action::PrepareStep& a);
+  StepEvidence EvidenceOfStep();
   bool HasRoom(std::uint32_t slot);
 
   RunSpec spec_;  // The plan's switches as preflight found them.
@@ -125,7 +134,11 @@ class RunDriver final : public FleetEvents {
   std::vector<LaneSpec> lanes_;      // Of the current step.
   std::uint64_t records_acked_ = 0;  // Of the whole run.
   std::vector<RunStep> steps_;
-  std::optional<Duration> broken_off_;  // Measured time of the step that was broken off.
+  StepEvidence last_evidence_;           // Of the last judged step: an extension joins it.
+  std::optional<EarlyFinding> finding_;  // Of the present step: it was failed early.
+  std::vector<Timer> looks_;             // Of the present step.
+  std::optional<MonoTime> steps_from_;   // The first step's preparation.
+  std::optional<Duration> broken_off_;   // Measured time of the step that was broken off.
   LiveTimes times_;                  // Of the run and the present step; `now` is filled in later.
   std::vector<MachineEvent> queue_;  // Events that arise while actions are carried out.
   bool feeding_ = false;

@@ -5,31 +5,98 @@
 
 #include <fmt/format.h>
 
+#include "common/base/limits.h"
+#include "common/base/text.h"
+#include "coordinator/judge/join_evidence.h"
 #include "coordinator/judge/judge_step.h"
 #include "coordinator/run/run_driver.h"
 
 namespace plimsoll {
+namespace {
 
-void RunDriver::Do(const action::JudgeStep&) {
-  commit_.Cancel();
+void AddNote(std::string& note, const std::string& more) {
+  if (!note.empty()) note += "; ";
+  note += more;
+}
+
+std::string EarlyWords(const EarlyFinding& finding, Duration measured, std::uint64_t hung_up) {
+  return fmt::format(
+      "failed early, after {} of {} blocks: {} were measured; {} calls were hung up at the end and "
+      "are not counted as failed",
+      finding.after_blocks, finding.of_blocks, ShortTime(measured), hung_up);
+}
+
+}  // namespace
+
+StepEvidence RunDriver::EvidenceOfStep() {
   StepEvidence evidence = ingest_->Close(AgentsOfStep());
   evidence.identities.push_back({.name = "records acked = records kept by the store",
                                  .left = static_cast<std::int64_t>(records_acked_),
                                  .right = static_cast<std::int64_t>(deps_.journal.records_kept())});
   replay_facts_.Describe(&evidence.replay);
-  const StepVerdict verdict = JudgeStep(evidence, spec_.bar);
-  steps_.push_back({.summary = Summarize(evidence, verdict), .note = machine_.state().step_note});
-  const RunStep& step = steps_.back();
-  if (const Status kept = deps_.journal.CloseStep(step.summary, step.note, ingest_->cells());
-      !kept.ok()) {
-    return FailStore(kept);
+  const bool extends = machine_.state().origin.kind == StepKind::kExtension;
+  if (!extends) return evidence;
+  return JoinEvidence(last_evidence_, evidence);
+}
+
+void RunDriver::Do(const action::JudgeStep&) {
+  commit_.Cancel();
+  looks_.clear();
+  const StepEvidence evidence = EvidenceOfStep();
+  StepVerdict verdict = JudgeStep(evidence, spec_.bar);
+  if (finding_) verdict = FailedEarly(std::move(verdict), *finding_);
+  RunStep step{.summary = Summarize(evidence, verdict), .note = machine_.state().step_note};
+  step.summary.origin = machine_.state().origin;
+  if (finding_) {
+    step.summary.plan.measure = spec_.settings.step.measure;  // As planned; origin says the rest.
+    AddNote(step.note, EarlyWords(*finding_, evidence.plan.measure, ingest_->hung_up()));
   }
-  deps_.step_judged(step);
-  Feed(event::StepJudged{verdict, evidence.requests_in_flight_mean});
+  last_evidence_ = evidence;
+  steps_.push_back(std::move(step));
+  const RunStep& kept = steps_.back();
+  if (const Status stored = deps_.journal.CloseStep(kept.summary, kept.note, ingest_->cells());
+      !stored.ok()) {
+    return FailStore(stored);
+  }
+  deps_.step_judged(kept);
+  Feed(event::StepJudged{verdict, evidence.requests_in_flight_mean,
+                         deps_.scheduler.Now() - *steps_from_});
+}
+
+// After each block from the second to the last but one.
+void RunDriver::PlanLooks() {
+  const MachineState& state = machine_.state();
+  if (!spec_.settings.fail_early || !state.look || state.origin.kind == StepKind::kExtension)
+    return;
+  const MonoTime begin = *times_.step_start + state.step.warm_up;
+  const auto blocks = static_cast<std::uint32_t>(state.step.measure / state.step.block);
+  for (std::uint32_t done = 1; done < blocks; ++done) {
+    if (ErrorSpentAt(done, blocks) <= 0) continue;
+    looks_.push_back(
+        deps_.scheduler.At(begin + done * state.step.block, [this, done] { Look(done); }));
+  }
+}
+
+void RunDriver::Look(std::uint32_t done) {
+  const MachineState& state = machine_.state();
+  if (state.phase != RunPhase::kStep || state.judging || finding_) return;
+  // As far ahead as a start, so that every agent hears of it in time.
+  const MonoTime begin = *times_.step_start + state.step.warm_up;
+  const Duration measure = deps_.scheduler.Now() + limits::kStartAhead - begin;
+  if (measure >= state.step.measure) return;
+  finding_ = LookEarly(ingest_->SoFar({}), spec_.bar, done, fleet_.calls_in_flight());
+  if (!finding_) return;
+  Feed(event::LookFailed{state.step.step, done, measure, finding_->failed.front().reason});
+}
+
+void RunDriver::Do(const action::EndMeasure& a) {
+  ingest_->EndEarly(a.measure);
+  fleet_.SendAll(EndMeasure{.step = machine_.state().step.step, .measure = a.measure});
 }
 
 void RunDriver::Do(const action::BreakOffStep&) {
   commit_.Cancel();
+  looks_.clear();
   ingest_->BreakOff();
   const StepPlan& plan = machine_.state().step;
   const MonoTime now = deps_.scheduler.Now();
@@ -47,10 +114,10 @@ void RunDriver::KeepBrokenOffStep() {
   replay_facts_.Describe(&evidence.replay);
   RunStep step{.summary = SummarizeBrokenOff(evidence, spec_.bar, *broken_off_),
                .note = machine_.state().step_note};
+  step.summary.origin = machine_.state().origin;
   if (ingest_->hung_up() > 0) {
-    if (!step.note.empty()) step.note += "; ";
-    step.note +=
-        fmt::format("{} calls were hung up by the stop and are not counted", ingest_->hung_up());
+    AddNote(step.note, fmt::format("{} calls were hung up by the stop and are not counted",
+                                   ingest_->hung_up()));
   }
   steps_.push_back(std::move(step));
   if (store_failed_) return;

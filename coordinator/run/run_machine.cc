@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "common/base/limits.h"
+#include "coordinator/run/ladders.h"
 #include "coordinator/run/run_words.h"
 
 namespace plimsoll {
@@ -92,8 +93,20 @@ class Transition {
     if (s_.phase != RunPhase::kStep || !s_.judging) return;
     s_.history.push_back({.sessions = s_.step.sessions,
                           .verdict = e.verdict,
-                          .requests_in_flight = e.requests_in_flight});
+                          .requests_in_flight = e.requests_in_flight,
+                          .origin = s_.origin});
+    s_.elapsed = e.elapsed;
     NextStepOrStop();
+  }
+
+  void On(const event::LookFailed& e) {
+    if (s_.phase != RunPhase::kStep || s_.judging || e.step != s_.step.step) return;
+    if (s_.origin.failed_early_after || e.measure >= s_.step.measure) return;
+    s_.origin.failed_early_after = e.after_blocks;
+    s_.origin.measured = e.measure;
+    Do(action::Say{"the step is decided: " + e.reason});
+    Do(action::EndMeasure{e.measure});
+    Do(action::SetDeadline{limits::kStartAhead + kSlack});
   }
 
   void On(const event::AgentLost& e) {
@@ -218,16 +231,44 @@ class Transition {
   }
 
   void NextStepOrStop() {
-    SweepDecision decision = NextStep(s_.history, settings_.sessions);
-    if (decision.kind == SweepDecision::Kind::kStop) {
-      const TargetVerdict target = JudgeTarget(s_.history, settings_.target);
-      Do(action::Say{"sweep: " + decision.reason});
-      return EndRun(static_cast<ExitCode>(target.exit_code), decision.reason, StopKind::kDrain);
+    if (s_.steps_made >= limits::kStepsMax) {
+      return EndSweep(
+          {.reason = fmt::format("{} steps were run, no more are possible", limits::kStepsMax),
+           .ends_run = true});
     }
+    const SweepDecision decision = NextStep(OfLadder(s_.history, LadderName(settings_, s_.ladder)),
+                                            RulesOf(settings_, s_.ladder, s_.elapsed));
+    if (decision.kind == SweepDecision::Kind::kStop) return EndSweep(decision);
+    const bool repeats = decision.kind == SweepDecision::Kind::kRepeat;
+    // What was cut short and then had no data is measured whole.
+    s_.look = !repeats || !s_.origin.failed_early_after;
+    const bool planned = decision.kind == SweepDecision::Kind::kRun;
+    s_.origin = {.kind = KindOf(decision.kind),
+                 .ladder = LadderName(settings_, s_.ladder),
+                 .reason = decision.reason,
+                 .failed_early_after = {}};
+    s_.step_note = planned ? "" : decision.reason;
     s_.step = settings_.step;
     s_.step.sessions = decision.sessions;
-    s_.step_note = decision.kind == SweepDecision::Kind::kRepeat ? decision.reason : "";
+    const bool extends = decision.kind == SweepDecision::Kind::kExtend;
+    if (extends) s_.step.warm_up = s_.step.prime_limit = Duration{0};
+    const bool first_of_tier = s_.ladder > 0 && OfLadder(s_.history, s_.origin.ladder).empty();
+    s_.fresh = s_.steps_made > 0 && !extends && (settings_.drain_between_steps || first_of_tier);
     s_.lost.empty() ? PrepareStep() : Replace();
+  }
+
+  // Of the present ladder; then the next one, or the run's end.
+  void EndSweep(const SweepDecision& stop) {
+    const std::string name = LadderName(settings_, s_.ladder);
+    Do(action::Say{
+        fmt::format("sweep{}: {}", s_.ladder == 0 ? "" : " of " + name + " alone", stop.reason)});
+    if (s_.ladder == 0) s_.mix_end = stop.reason;
+    if (!stop.ends_run && s_.ladder < settings_.tier_ladders.size()) {
+      ++s_.ladder;
+      return NextStepOrStop();
+    }
+    const TargetVerdict target = JudgeTarget(OfLadder(s_.history, kMixLadder), settings_.target);
+    EndRun(static_cast<ExitCode>(target.exit_code), s_.mix_end, StopKind::kDrain);
   }
 
   void PrepareStep() {
@@ -235,8 +276,11 @@ class Transition {
     s_.step.step = s_.steps_made++;
     s_.judging = false;
     WaitForAll();
-    Do(action::PrepareStep{s_.step, s_.step_note});
-    Do(action::SetDeadline{s_.step.prime_limit + kSlack});
+    const bool some_end = s_.fresh || s_.step.sessions < s_.lanes;
+    s_.lanes = s_.step.sessions;
+    Do(action::PrepareStep{s_.step, s_.step_note, s_.fresh});
+    Do(action::SetDeadline{(some_end ? s_.step.drain_limit : Duration{0}) + s_.step.prime_limit +
+                           kSlack});
   }
 
   void Judge() {
@@ -267,6 +311,9 @@ class Transition {
   }
 
   void Replace() {
+    // The lanes of an agent that is new have to warm up, whatever the step is.
+    s_.step.warm_up = settings_.step.warm_up;
+    s_.step.prime_limit = settings_.step.prime_limit;
     if (s_.phase == RunPhase::kPrepareRun) {
       return EndRun(ExitCode::kCouldNotRun, "an agent was lost before the first step",
                     StopKind::kAbort);
@@ -280,25 +327,11 @@ class Transition {
     }
   }
 
-  // Design section 10: internal, stopped, could not run, then the verdict's.
-  static int Rank(ExitCode code) {
-    switch (code) {
-      case ExitCode::kInternal:
-        return 3;
-      case ExitCode::kStopped:
-        return 2;
-      case ExitCode::kCouldNotRun:
-        return 1;
-      default:
-        return 0;
-    }
-  }
-
   void EndRun(ExitCode code, std::string reason, StopKind kind) {
     if (s_.phase == RunPhase::kDone) return;
     const bool stopping = s_.phase == RunPhase::kStop;
     // Of equals, what ended the run first keeps its reason.
-    if (!stopping || Rank(code) > Rank(s_.end_code)) {
+    if (!stopping || Precedence(code) > Precedence(s_.end_code)) {
       s_.end_code = code;
       s_.end_reason = std::move(reason);
     }

@@ -78,6 +78,15 @@ struct StepClosedBy {
 struct StepJudged {
   StepVerdict verdict;
   double requests_in_flight;
+  Duration elapsed{};  // Since the first step's preparation.
+};
+// The running step was looked at after `after_blocks` blocks, and it clearly misses. Its measured
+// time can end at `measure`.
+struct LookFailed {
+  std::uint32_t step;
+  std::uint32_t after_blocks;
+  Duration measure;
+  std::string reason;
 };
 struct AgentLost {
   std::uint32_t slot;
@@ -103,11 +112,12 @@ struct StoreFailed {
   std::string message;
 };  // Nothing is judged on what cannot be kept.
 }  // namespace event
-using MachineEvent = std::variant<event::Begin, event::PreflightDone, event::FleetComplete,
-                                  event::AgentFailedToStart, event::RunReadyBy, event::StepReadyBy,
-                                  event::StepClosedBy, event::StepJudged, event::AgentLost,
-                                  event::AgentReplaced, event::AgentFaulted, event::StoppedBy,
-                                  event::DeadlinePassed, event::StopRequested, event::StoreFailed>;
+using MachineEvent =
+    std::variant<event::Begin, event::PreflightDone, event::FleetComplete,
+                 event::AgentFailedToStart, event::RunReadyBy, event::StepReadyBy,
+                 event::StepClosedBy, event::StepJudged, event::AgentLost, event::AgentReplaced,
+                 event::AgentFaulted, event::StoppedBy, event::DeadlinePassed, event::StopRequested,
+                 event::StoreFailed, event::LookFailed>;
 
 namespace action {
 struct RunPreflight {};
@@ -118,7 +128,11 @@ struct PrepareRun {
 struct PrepareStep {
   StepPlan plan;
   std::string note;
+  bool fresh = false;  // The lanes alive end first; of the step all are new.
 };
+struct EndMeasure {
+  Duration measure;
+};                       // The running step's measured time ends there.
 struct CommitStep {};    // Common start of the prepared step.
 struct JudgeStep {};     // From what has arrived; the answer is StepJudged.
 struct BreakOffStep {};  // It will not be judged: what it measured so far is kept as such.
@@ -145,12 +159,19 @@ using MachineAction =
     std::variant<action::RunPreflight, action::GatherFleet, action::PrepareRun, action::PrepareStep,
                  action::CommitStep, action::JudgeStep, action::BreakOffStep, action::RestartAgent,
                  action::StopAgents, action::SetDeadline, action::ClearDeadline, action::Say,
-                 action::Finish>;
+                 action::Finish, action::EndMeasure>;
 
 struct MachineState {
   RunPhase phase = RunPhase::kPreflight;
-  StepPlan step;          // Prepared or running.
-  std::string step_note;  // Why it is repeated; empty for a first try.
+  StepPlan step;            // Prepared or running.
+  std::string step_note;    // Why it is not just the next planned one; empty if it is.
+  StepOrigin origin;        // Of the step.
+  bool fresh = false;       // The step's lanes are all new.
+  std::uint32_t lanes = 0;  // Of the step prepared last: those that may be alive.
+  std::size_t ladder = 0;   // 0: the mix's; n: RunSettings::tier_ladders[n - 1].
+  std::string mix_end;      // Why the mix's sweep ended; empty: it has not.
+  bool look = true;         // Whether the step may be failed early.
+  Duration elapsed{};       // As the last verdict said.
   std::uint32_t steps_made = 0;
   std::set<std::uint32_t> waiting_for;  // Slots from which the phase still wants an answer.
   std::set<std::uint32_t> lost;         // Slots without an agent, or whose new agent is not ready.

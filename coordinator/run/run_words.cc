@@ -28,6 +28,19 @@ const char* Name(RunPhase phase) {
   return "?";
 }
 
+int Precedence(ExitCode code) {
+  switch (code) {
+    case ExitCode::kInternal:
+      return 3;
+    case ExitCode::kStopped:
+      return 2;
+    case ExitCode::kCouldNotRun:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
 std::string AgentName(const MachineState& state, std::uint32_t slot) {
   if (slot >= state.names.size() || state.names[slot].empty()) return fmt::format("agent {}", slot);
   return fmt::format("agent {} ({})", slot, state.names[slot]);

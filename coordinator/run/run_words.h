@@ -10,6 +10,10 @@
 
 namespace plimsoll {
 
+// Which of two codes a run ends with: the higher one (design section 10: internal, stopped, could
+// not run, then the verdict's).
+int Precedence(ExitCode code);
+
 // "agent 1 (local-01.2)"; without the name while it is not known.
 std::string AgentName(const MachineState& state, std::uint32_t slot);
 // The same of several: "agent 0 (a), agent 1 (b)".

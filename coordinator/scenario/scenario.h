@@ -42,6 +42,14 @@ struct Sweep {
   Duration block = 1min;
   Duration drain_limit = 2min;
   Duration prime_limit = 1min;
+  // For all steps, from the first one's preparation on. Absent: no limit, and nothing to refine
+  // with.
+  std::optional<Duration> budget;
+  bool refine = true;  // What is left of the budget goes between the last that held and the first
+                       // that did not.
+  bool extend = true;  // A step that is too close gets more time once.
+  bool fail_early = true;  // A step that clearly misses ends before its time.
+  bool drain_between_steps = false;
   friend bool operator==(const Sweep&, const Sweep&) = default;
 };
 
@@ -82,6 +90,8 @@ struct Scenario {
   CorpusSource corpus;
   std::vector<TierPlan> mix;  // In the file's order; shares without a common divisor.
   Sweep sweep;
+  // Tiers that get a sweep of their own after the mix's, with the same steps.
+  std::vector<TierPlan> tier_ladders;
   Bar bar;
   FleetSpec fleet;
   ReplaySpec replay;

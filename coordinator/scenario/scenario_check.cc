@@ -183,6 +183,10 @@ void CheckTarget(const TargetPlan& target, Checker& checker) {
   checker.Positive("target.call_deadline", target.call_deadline, "10m");
 }
 
+std::uint32_t SyntheticSessions(const CorpusSource& corpus, Tier tier) {
+  return tier == Tier::kHeavy ? corpus.heavy : tier == Tier::kLight ? corpus.light : corpus.mid;
+}
+
 void CheckCorpusAndMix(const Scenario& scenario, Checker& checker) {
   const CorpusSource& corpus = scenario.corpus;
   if (checker.Clean({"mix"})) {
@@ -195,10 +199,7 @@ void CheckCorpusAndMix(const Scenario& scenario, Checker& checker) {
   }
   if (corpus.synthetic.empty() || !checker.Clean({"mix", "corpus"})) return;
   for (const TierPlan& tier : scenario.mix) {
-    const std::uint32_t sessions = tier.tier == Tier::kHeavy   ? corpus.heavy
-                                   : tier.tier == Tier::kLight ? corpus.light
-                                                               : corpus.mid;
-    if (sessions > 0) continue;
+    if (SyntheticSessions(corpus, tier.tier) > 0) continue;
     checker.Add(fmt::format("mix.{}", tier.name),
                 fmt::format("has no sessions in the synthetic corpus, write e.g. corpus.{}: 32",
                             tier.name));
@@ -222,6 +223,34 @@ void CheckSessions(const Sweep& sweep, Checker& checker) {
       sweep.sessions.end()) {
     checker.Add("sweep.target", fmt::format("is {}, it must be one of sweep.sessions ({})",
                                             *sweep.target, fmt::join(sweep.sessions, ", ")));
+  }
+}
+
+// Steps and budget, over all ladders.
+void CheckLadders(const Scenario& scenario, Checker& checker) {
+  const Sweep& sweep = scenario.sweep;
+  const std::size_t steps = sweep.sessions.size() * (1 + scenario.tier_ladders.size());
+  if (checker.Clean({"ladders", "sweep.sessions"}) && steps > limits::kStepsMax) {
+    checker.Add("ladders", fmt::format("make {} steps in all, at most {} are possible", steps,
+                                       limits::kStepsMax));
+  }
+  for (const TierPlan& tier : scenario.tier_ladders) {
+    if (!checker.Clean({"ladders", "corpus"}) || scenario.corpus.synthetic.empty()) continue;
+    if (SyntheticSessions(scenario.corpus, tier.tier) > 0) continue;
+    checker.Add("ladders", fmt::format("{} has no sessions in the synthetic corpus, write e.g. "
+                                       "corpus.{}: 32",
+                                       tier.name, tier.name));
+  }
+  if (!checker.Clean({"sweep"}) || !sweep.budget) return;
+  const Duration step = sweep.prime_limit + limits::kStartAhead + sweep.warm_up + sweep.measure +
+                        (sweep.drain_between_steps ? 2 : 1) * sweep.drain_limit;
+  if (*sweep.budget < step) {
+    checker.Add("sweep.budget", fmt::format("is {}, and a single step may take {}; write that much "
+                                            "or more",
+                                            PrintDuration(*sweep.budget), PrintDuration(step)));
+  } else if (*sweep.budget > 7 * 24h) {
+    checker.Add("sweep.budget",
+                fmt::format("is {}, it must be at most 168h", PrintDuration(*sweep.budget)));
   }
 }
 
@@ -339,6 +368,7 @@ void CheckScenario(const Scenario& scenario, const ConfigNode& document, Problem
   CheckCorpusAndMix(scenario, checker);
   CheckSessions(scenario.sweep, checker);
   CheckTimes(scenario.sweep, checker);
+  CheckLadders(scenario, checker);
   CheckBar(scenario.bar, document, checker);
   CheckFleet(scenario, checker);
   CheckFailure(scenario.replay.failure, checker);

@@ -12,6 +12,7 @@
 #include "common/plan/context_limit.h"
 #include "coordinator/scenario/extra_body.h"
 #include "coordinator/scenario/scenario_check.h"
+#include "coordinator/scenario/sweep_reader.h"
 #include "fmt/format.h"
 
 namespace plimsoll {
@@ -119,10 +120,8 @@ void ReadMix(FieldReader& top, std::vector<TierPlan>& mix) {
   if (!top.Require("mix", "{heavy: 50%, light: 50%}")) return;
   std::optional<FieldReader> fields = top.Map("mix");
   if (!fields.has_value()) return;
-  constexpr std::array<std::pair<std::string_view, Tier>, 3> kTiers = {
-      {{"light", Tier::kLight}, {"mid", Tier::kMid}, {"heavy", Tier::kHeavy}}};
   for (const std::string& key : fields->Keys()) {
-    for (const auto& [name, tier] : kTiers) {
+    for (const auto& [name, tier] : kTierNames) {
       if (key != name) continue;
       const std::optional<double> share = fields->Share(key);
       if (!share.has_value()) continue;
@@ -135,29 +134,7 @@ void ReadMix(FieldReader& top, std::vector<TierPlan>& mix) {
       mix.push_back({key, tier, parts});
     }
   }
-  for (const auto& [name, tier] : kTiers) (void)fields->Find(name);
-  fields->Finish();
-}
-
-void ReadSweep(FieldReader& top, Sweep& sweep) {
-  if (!top.Require("sweep", "{sessions: [10, 15, 20], target: 15}")) return;
-  std::optional<FieldReader> fields = top.Map("sweep");
-  if (!fields.has_value()) return;
-  if (fields->Require("sessions", "[10, 15, 20]")) {
-    if (const auto counts = fields->Counts("sessions", 1, limits::kLanesMax)) {
-      for (const std::uint64_t n : *counts) {
-        sweep.sessions.push_back(static_cast<std::uint32_t>(n));
-      }
-    }
-  }
-  if (const auto target = fields->Count("target", 1, limits::kLanesMax)) {
-    sweep.target = static_cast<std::uint32_t>(*target);
-  }
-  Take(fields->Time("warm_up"), sweep.warm_up);
-  Take(fields->Time("measure"), sweep.measure);
-  Take(fields->Time("block"), sweep.block);
-  Take(fields->Time("drain_limit"), sweep.drain_limit);
-  Take(fields->Time("prime_limit"), sweep.prime_limit);
+  for (const auto& [name, tier] : kTierNames) (void)fields->Find(name);
   fields->Finish();
 }
 
@@ -336,13 +313,6 @@ void ReadCost(FieldReader& top, std::optional<CostSpec>& cost) {
   cost = std::move(spec);
 }
 
-void ReadLadders(FieldReader& top) {
-  const std::optional<std::vector<std::string>> ladders = top.Texts("ladders");
-  if (!ladders.has_value()) return;
-  if (ladders->size() == 1 && ladders->front() == "mix") return;
-  top.Problem("ladders", "only [mix] is supported by this version");
-}
-
 // Divides the shares by what they have in common: {500000, 500000} is {1, 1}.
 void Reduce(std::vector<TierPlan>& mix) {
   std::uint32_t common = 0;
@@ -365,7 +335,7 @@ Scenario ReadScenario(std::string_view text, std::string_view folder, Problems& 
   ReadCorpus(top, folder, scenario.corpus);
   ReadMix(top, scenario.mix);
   ReadSweep(top, scenario.sweep);
-  ReadLadders(top);
+  ReadLadders(top, scenario.tier_ladders);
   ReadBar(top, scenario.bar);
   for (const std::string_view key : {"signals", "hooks", "window"}) top.NotSupported(key);
   ReadFleet(top, scenario.fleet);

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "coordinator/store/origin_codec.h"
 #include "coordinator/store/preflight_codec.h"
 #include "coordinator/store/replay_codec.h"
 #include "fmt/format.h"
@@ -338,6 +339,7 @@ std::string EncodeStep(const StepRow& row) {
   for (const std::string& note : row.notes) out.add_notes(note);
   Write(step.replay, *out.mutable_replay());
   Give(step.broken_off_after, [&](Duration d) { out.set_broken_off_after_ns(d.count()); });
+  WriteOrigin(step.origin, out.mutable_origin());
   return Bytes(out);
 }
 
@@ -372,6 +374,9 @@ StatusOr<StepRow> DecodeStep(std::string_view bytes) {
   if (in.broken_off_after_ns() < 0) return Damaged("step");
   ASSIGN_OR_RETURN(step.replay, Read(in.replay()));
   if (in.has_broken_off_after_ns()) step.broken_off_after = Duration(in.broken_off_after_ns());
+  if (in.has_origin()) {
+    ASSIGN_OR_RETURN(step.origin, ReadOrigin(in.origin()));
+  }
   return row;
 }
 

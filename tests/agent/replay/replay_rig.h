@@ -89,21 +89,25 @@ struct Rig {
             .drain_limit = 30s,
             .prime_limit = 20s};
   }
-  void StartStep(std::uint32_t step = 0, Duration ahead = 2s) {
+  void StartStep(std::uint32_t step = 0, Duration ahead = 2s) { StartPlan(Plan(step), ahead); }
+  void StartPlan(const StepPlan& step_plan, Duration ahead = 2s, bool fresh = false) {
     bool ready = false;
     EXPECT_TRUE(replayer
-                    ->PrepareStep(Plan(step), specs,
-                                  [&](const Primer::Result& r) {
-                                    primed = r;
-                                    ready = true;
-                                  })
+                    ->PrepareStep(
+                        step_plan, specs,
+                        [&](const Primer::Result& r) {
+                          primed = r;
+                          ready = true;
+                        },
+                        fresh)
                     .ok());
     while (!ready && scheduler.RunOne()) {
     }
     EXPECT_TRUE(ready);
     start = scheduler.Now() + ahead;
     primers_wanted = transport.sent.size();
-    EXPECT_TRUE(replayer->CommitStep(step, start, [&](const StepTally& t) { tally = t; }).ok());
+    EXPECT_TRUE(
+        replayer->CommitStep(step_plan.step, start, [&](const StepTally& t) { tally = t; }).ok());
   }
   void RunToClose() {
     tally.reset();

@@ -185,16 +185,6 @@ TEST(Replayer, TheLoadGoesOnBetweenStepsAndTheNextStepAddsLanes) {
   EXPECT_EQ(lanes.size(), 5u);
 }
 
-TEST(Replayer, AStepThatLacksALivingLaneIsRefused) {
-  Rig rig(2);
-  rig.StartStep();
-  rig.RunToClose();
-  rig.specs.pop_back();
-  const Status status =
-      rig.replayer->PrepareStep({.step = 1}, rig.specs, [](const Primer::Result&) {});
-  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-}
-
 TEST(Replayer, DrainsOnStopAndAbortsOnTheSecond) {
   Rig rig(3);
   rig.transport.answer = [](std::size_t) { return FixedTransport::Answer{.service = 10s}; };

@@ -26,14 +26,16 @@ std::vector<AgentMessage> AnyAgentMessages(Rng* rng) {
           RunReady{},
           StepReady{.step = Any32(rng, limits::kStepsMax - 1),
                     .primers_wanted = primers,
-                    .primers_failed = Any32(rng, primers)},
+                    .primers_failed = Any32(rng, primers),
+                    .lanes_ended = Any32(rng, limits::kLanesMax),
+                    .calls_cut = Any32(rng)},
           StepClosed{.tally = AnyTally(rng), .last_sequence = rng->Next()},
           Stopped{.last_sequence = rng->Next()},
           AgentFault{.message = AnyName(rng, wire::kTextBytesMax)}};
 }
 
 std::vector<CoordinatorMessage> AnyCoordinatorMessages(Rng* rng) {
-  PrepareStep prepare{.step = AnyStepPlan(rng)};
+  PrepareStep prepare{.step = AnyStepPlan(rng), .lanes = {}, .fresh = rng->Chance(0.5)};
   for (std::uint32_t lane = 0; lane < prepare.step.sessions; lane += 97) {
     prepare.lanes.push_back({.lane = lane,
                              .tier = static_cast<std::uint8_t>(rng->Below(limits::kTiersMax)),
@@ -51,7 +53,9 @@ std::vector<CoordinatorMessage> AnyCoordinatorMessages(Rng* rng) {
           prepare,
           CommitStep{.step = Any32(rng, limits::kStepsMax - 1), .start_agent_ns = AnyOffsetNs(rng)},
           Stop{.kind = rng->Chance(0.5) ? StopKind::kAbort : StopKind::kDrain,
-               .drain_limit = Duration(AnySpanNs(rng))}};
+               .drain_limit = Duration(AnySpanNs(rng))},
+          EndMeasure{.step = Any32(rng, limits::kStepsMax - 1),
+                     .measure = Duration(1 + AnySpanNs(rng) / 2)}};
 }
 
 TEST(MessageCodec, KeepsAnyMessageOfEachKind) {

@@ -83,7 +83,10 @@ TEST(Refusals, OfRunPlan) {
        {"TierPlan.sessions", [](P* p) { p->mutable_tiers(0)->clear_sessions(); }},
        {"TierPlan.sessions",
         [](P* p) { p->mutable_tiers(0)->set_sessions(static_cast<v1::TierPlan::Sessions>(4)); }},
-       {"TierPlan.share", [](P* p) { p->mutable_tiers(0)->set_share(0); }},
+       {"RunPlan.tiers",
+        [](P* p) {
+          for (v1::TierPlan& tier : *p->mutable_tiers()) tier.set_share(0);
+        }},
        {"FailurePolicy.attempts_max", [](P* p) { p->mutable_failure()->set_attempts_max(0); }},
        {"FailurePolicy.attempts_max", [](P* p) { p->mutable_failure()->set_attempts_max(256); }},
        {"FailurePolicy.back_off_min_ns",
@@ -248,6 +251,8 @@ TEST(Refusals, OfAgentMessages) {
               {"Pong.agent_ns", [](P* p) { p->mutable_pong()->set_agent_ns(kTooFar); }},
               {"Pong.lanes", [](P* p) { p->mutable_pong()->set_lanes(limits::kLanesMax + 1); }},
               {"StepReady.step", [](P* p) { p->mutable_step_ready()->set_step(64); }},
+              {"StepReady.lanes_ended",
+               [](P* p) { p->mutable_step_ready()->set_lanes_ended(limits::kLanesMax + 1); }},
               {"primers_failed", [](P* p) { p->mutable_step_ready()->set_primers_failed(1); }},
               {"AgentFault.message",
                [](P* p) { p->mutable_fault()->set_message(std::string(4097, 'x')); }}});
@@ -273,6 +278,13 @@ TEST(Refusals, OfCoordinatorMessages) {
        {"Welcome.agent_slot", [](P* p) { p->mutable_welcome()->set_agent_slot(10'000); }},
        {"Refuse.reason", [](P* p) { p->mutable_refuse()->set_reason(std::string(4097, 'x')); }},
        {"PrepareRun.plan", [](P* p) { p->mutable_prepare_run(); }},
+       {"EndMeasure.step",
+        [](P* p) {
+          p->mutable_end_measure()->set_step(64);
+          p->mutable_end_measure()->set_measure_ns(1);
+        }},
+       {"EndMeasure.measure_ns", [](P* p) { p->mutable_end_measure()->set_measure_ns(0); }},
+       {"EndMeasure.measure_ns", [](P* p) { p->mutable_end_measure()->set_measure_ns(-1); }},
        {"CommitStep.step", [](P* p) { p->mutable_commit_step()->set_step(64); }},
        {"CommitStep.start", [](P* p) { p->mutable_commit_step()->set_start_agent_ns(-kTooFar); }},
        {"Stop.kind", [](P* p) { p->mutable_stop(); }},

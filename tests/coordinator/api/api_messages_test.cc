@@ -86,6 +86,11 @@ ReportedStep FullStep() {
   s.fidelity = {180, 0.97, 0.99, 190, 170, 0.01, 0.05, -0.02, 6, 30, 20, 8, 2, 1};
   s.agents = {{1, "b:77", 8, 100, -5, 6, 7, 8, 4, 0.5, 9, true}};
   s.identities = {{"attempts = outcomes", 200, 200, 1}};
+  s.origin = {.kind = StepKind::kRefinement,
+              .ladder = "light",
+              .reason = "12 lie between",
+              .failed_early_after = 3,
+              .measured = 182s};
   step.notes = {"repeated because agent a was lost"};
   return step;
 }
@@ -98,6 +103,7 @@ RunView FullView() {
   view.status->numbers.ttft_p90_infinite = view.status->numbers.ttft_at_bar_infinite = true;
   view.model = SampleRun();
   view.model.steps = {FullStep()};
+  view.model.tier_ladders = {{"light", "20 sessions passed last, none failed"}};
   view.model.verdict = {.verdict = Verdict::kFail, .exit_code = 1, .reason = "15 do not hold"};
   view.model.preflight = PreflightSummary{.findings = {{FindingLevel::kWarning, "no min_tokens"}},
                                           .fit = TemplateFit{11, 4, 1.25},
@@ -118,6 +124,10 @@ TEST(ApiMessages, AStepKeepsItsNumbersAndUnits) {
   ToApi(FullStep(), &step);
   EXPECT_EQ(step.step(), 3u);
   EXPECT_EQ(step.sessions(), 15u);
+  EXPECT_EQ(step.origin().kind(), v1::STEP_KIND_REFINEMENT);
+  EXPECT_EQ(step.origin().ladder(), "light");
+  EXPECT_EQ(step.origin().failed_early_after_blocks(), 3u);
+  EXPECT_EQ(step.origin().failed_early_measured_s(), 182);
   EXPECT_EQ(step.warm_up_s(), 120);
   EXPECT_EQ(step.measure_s(), 300);
   EXPECT_EQ(step.block_s(), 60);

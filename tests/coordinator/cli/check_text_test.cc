@@ -46,6 +46,12 @@ TEST(CheckText, MatchesTheGoldenFile) {
   ExpectGolden("check/rehearsal.txt", Checked(kRehearsal, Small()));
 }
 
+TEST(CheckText, ShowsEveryLadderAndTheBudget) {
+  std::string yaml = kRehearsal;
+  yaml.replace(yaml.find("prime_limit: 8s}"), 16, "prime_limit: 8s, budget: 4m}");
+  ExpectGolden("check/ladders.txt", Checked(yaml + "ladders: [mix, light]\n", Small()));
+}
+
 TEST(CheckText, FitsAHundredColumnsAlsoWithManyAgents) {
   std::string yaml = kRehearsal;
   yaml.replace(yaml.find("{local: 2}"), 10, "{agents: 10000, listen: \"127.0.0.1:7420\"}");

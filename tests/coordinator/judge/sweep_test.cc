@@ -1,4 +1,4 @@
-// Capacity, the sweep's next step and the target's verdict, as tables over short histories.
+// Capacity and the target's verdict, as tables over short histories.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -89,49 +89,6 @@ TEST(Capacity, SaysNoMoreThanWasMeasured) {
     EXPECT_EQ(capacity.failed, row.failed) << row.sentence;
     EXPECT_EQ(capacity.limited_by.has_value(), row.failed.has_value()) << row.sentence;
     EXPECT_DOUBLE_EQ(capacity.requests_in_flight, 0.8 * row.passed.value_or(0)) << row.sentence;
-  }
-}
-
-TEST(SweepPolicy, ClimbsRepeatsOrStops) {
-  using Kind = SweepDecision::Kind;
-  const std::vector<std::uint32_t> planned = {15, 5, 10, 20};  // Order does not matter.
-  const struct {
-    SweepHistory history;
-    Kind kind;
-    std::uint32_t sessions;
-    const char* reason;
-  } rows[] = {
-      {{}, Kind::kRun, 5, "nothing was run yet; next 5"},
-      {{Pass(5)}, Kind::kRun, 10, "5 sessions hold; next 10"},
-      {{Pass(5), Fail(10)}, Kind::kStop, 0, "10 sessions miss: TTFT"},
-      {{Fail(5)}, Kind::kStop, 0, "5 sessions miss: TTFT"},
-      {{LeanPass(5)}, Kind::kRun, 10, "5 sessions are too close to call, leaning pass; next 10"},
-      {{LeanFail(5)}, Kind::kStop, 0, "5 sessions are too close to call, leaning fail"},
-      {{None(5)}, Kind::kRepeat, 5, "5 sessions gave no data: TTFT: r"},
-      {{None(5), None(5)}, Kind::kStop, 0, "5 sessions gave no data twice"},
-      {{None(5), Pass(5), None(10)}, Kind::kRepeat, 10, "10 sessions gave no data: TTFT: r"},
-      {{None(5), Pass(5)}, Kind::kRun, 10, "5 sessions hold; next 10"},
-      {{Pass(20)}, Kind::kStop, 0, "20 sessions hold; every planned step was run"},
-  };
-  for (const auto& row : rows) {
-    const SweepDecision decision = NextStep(row.history, planned);
-    EXPECT_EQ(decision.kind, row.kind) << row.reason;
-    EXPECT_EQ(decision.sessions, row.sessions) << row.reason;
-    EXPECT_EQ(decision.reason, row.reason);
-  }
-  EXPECT_EQ(NextStep({}, {}).kind, Kind::kStop);
-}
-
-TEST(SweepPolicy, AnySweepEnds) {
-  // Whatever the verdicts, no more than two runs of each planned step.
-  for (const Verdict verdict : {Verdict::kPass, Verdict::kTooClose, Verdict::kNoData}) {
-    SweepHistory history;
-    SweepDecision decision = NextStep(history, {1, 2, 3});
-    while (decision.kind != SweepDecision::Kind::kStop) {
-      history.push_back(Step(decision.sessions, verdict, Lean::kPass));
-      ASSERT_LE(history.size(), 6u);
-      decision = NextStep(history, {1, 2, 3});
-    }
   }
 }
 

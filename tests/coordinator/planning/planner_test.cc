@@ -45,6 +45,43 @@ Scenario SmallScenario() {
   return s;
 }
 
+TEST(Planner, LaddersGetTheirTierAndTheSweepsSteps) {
+  Scenario scenario = SmallScenario();
+  scenario.mix = {{.name = "heavy", .tier = Tier::kHeavy, .share = 1}};
+  scenario.tier_ladders = {{.name = "light", .tier = Tier::kLight},
+                           {.name = "heavy", .tier = Tier::kHeavy}};
+  scenario.sweep.budget = 2h;
+  scenario.sweep.drain_between_steps = true;
+  const auto plan = MakeRunPlan(scenario, SmallCorpus(), {});
+  ASSERT_TRUE(plan.ok());
+  ASSERT_EQ(plan->tiers.size(), 2u);
+  EXPECT_EQ(plan->tiers[1].name, "light");
+  EXPECT_EQ(plan->tiers[1].share, 0u) << "no lane of the mix is one of its";
+  const std::vector<std::uint32_t> slots = {0};
+  for (const LaneSpec& lane : AssignLanes(plan->tiers, 7, slots)) EXPECT_EQ(lane.tier, 0);
+  for (const LaneSpec& lane : AssignLanes(TiersAlone(plan->tiers, 1), 7, slots)) {
+    EXPECT_EQ(lane.tier, 1);
+    EXPECT_EQ(lane.rank, lane.lane);
+  }
+  const RunSettings settings = MakeRunSettings(scenario);
+  EXPECT_EQ(settings.tier_ladders,
+            (std::vector<TierLadder>{{.name = "light", .tier = 1, .sessions = {5, 10}},
+                                     {.name = "heavy", .tier = 0, .sessions = {5, 10}}}));
+  EXPECT_EQ(settings.budget, Duration(2h));
+  EXPECT_TRUE(settings.refine);
+  EXPECT_TRUE(settings.extend);
+  EXPECT_TRUE(settings.fail_early);
+  EXPECT_TRUE(settings.drain_between_steps);
+
+  Corpus heavy_only = SmallCorpus();
+  for (Session& s : heavy_only.sessions) s.tier = Tier::kHeavy;
+  const auto none = MakeRunPlan(scenario, heavy_only, {});
+  ASSERT_FALSE(none.ok());
+  EXPECT_NE(MessageOf(none.status()).find("the ladder wants light sessions"),
+            std::string_view::npos)
+      << none.status();
+}
+
 TEST(Planner, CarriesTheScenarioOver) {
   const Scenario scenario = SmallScenario();
   const auto plan =

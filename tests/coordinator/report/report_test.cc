@@ -20,6 +20,7 @@ namespace {
 using ::plimsoll::testing::EmptyRun;
 using ::plimsoll::testing::ExpectGolden;
 using ::plimsoll::testing::SampleRun;
+using ::plimsoll::testing::SweptRun;
 using ::testing::HasSubstr;
 
 void ExpectFits(const std::string& text) {
@@ -34,6 +35,24 @@ void ExpectFits(const std::string& text) {
 TEST(TextReport, MatchesTheGoldenFiles) {
   ExpectGolden("report/sample.txt", TextReport(SampleRun()));
   ExpectGolden("report/empty.txt", TextReport(EmptyRun()));
+}
+
+TEST(TextReport, SaysHowEachStepCameAbout) {
+  ExpectGolden("report/sweep.txt", TextReport(SweptRun()));
+  ExpectFits(TextReport(SweptRun()));
+}
+
+TEST(JsonReport, SaysHowEachStepCameAbout) {
+  const auto json = nlohmann::json::parse(JsonReport(SweptRun()));
+  EXPECT_EQ(json["steps"][0]["origin"]["kind"], "planned");
+  EXPECT_EQ(json["steps"][1]["origin"]["kind"], "extension");
+  EXPECT_EQ(json["steps"][2]["origin"]["failed_early"]["after_blocks"], 2);
+  EXPECT_EQ(json["steps"][2]["origin"]["failed_early"]["measured_s"], 122.0);
+  EXPECT_TRUE(json["steps"][3]["origin"]["failed_early"].is_null());
+  EXPECT_EQ(json["steps"][4]["origin"]["ladder"], "light");
+  EXPECT_EQ(json["tier_ladders"][0]["tier"], "light");
+  EXPECT_EQ(json["tier_ladders"][0]["sentence"],
+            "10 sessions passed last, 15 failed first: TTFT, errors");
 }
 
 TEST(JsonReport, MatchesTheGoldenFiles) {

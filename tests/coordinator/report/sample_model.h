@@ -71,4 +71,33 @@ inline ReportModel SampleRun() {
   return model;
 }
 
+// One with an extension, a step failed early, a refinement, and a ladder on light sessions alone.
+inline ReportModel SweptRun() {
+  const ReportModel sample = SampleRun();
+  ReportModel model = EmptyRun();
+  const auto add = [&model](ReportedStep step, std::uint32_t sessions, StepOrigin origin) {
+    step.summary.plan.step = static_cast<std::uint32_t>(model.steps.size());
+    step.summary.plan.sessions = sessions;
+    step.notes.clear();
+    if (origin.kind != StepKind::kPlanned) step.notes.push_back(origin.reason);
+    step.summary.origin = std::move(origin);
+    model.steps.push_back(std::move(step));
+  };
+  const ReportedStep& good = sample.steps[0];
+  const ReportedStep& bad = sample.steps[2];
+  add(good, 10, {.reason = "nothing was run yet; next 10"});
+  add(good, 10,
+      {.kind = StepKind::kExtension,
+       .reason = "10 sessions are too close to call, leaning pass: more time for it"});
+  add(bad, 20, {.reason = "10 sessions hold; next 20", .failed_early_after = 2, .measured = 122s});
+  add(good, 15,
+      {.kind = StepKind::kRefinement,
+       .reason = "20 sessions miss: TTFT, errors; 10 hold and 20 do not: 15 lie between"});
+  add(good, 10, {.ladder = "light", .reason = "nothing was run yet; next 10"});
+  add(bad, 15, {.ladder = "light", .reason = "10 sessions hold; next 15"});
+  model.stopped_because = "15 sessions hold; 2m left of the budget, too little for a step between";
+  Conclude(model);
+  return model;
+}
+
 }  // namespace plimsoll::testing

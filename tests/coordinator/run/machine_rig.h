@@ -30,6 +30,7 @@ struct MachineRig {
   }
 
   explicit MachineRig(bool local = true) : machine(Settings(local)) {}
+  explicit MachineRig(const RunSettings& settings) : machine(settings) {}
 
   void Feed(const MachineEvent& e) {
     actions = machine.Apply(e);

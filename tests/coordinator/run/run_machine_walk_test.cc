@@ -12,7 +12,7 @@ MachineEvent RandomEvent(Rng* rng, const MachineState& state) {
   const auto slot = static_cast<std::uint32_t>(rng->Below(2));
   // Mostly of the present step.
   const std::uint32_t step = rng->Chance(0.9) ? state.step.step : state.step.step - 1;
-  switch (rng->Below(16)) {
+  switch (rng->Below(17)) {
     case 0:
       return event::PreflightDone{rng->Chance(0.9) ? absl::OkStatus()
                                                    : absl::UnavailableError("dead")};
@@ -45,6 +45,8 @@ MachineEvent RandomEvent(Rng* rng, const MachineState& state) {
       return event::StepJudged{VerdictOf(static_cast<Verdict>(1 + rng->Below(4))), 3};
     case 14:
       return event::RunReadyBy{slot};
+    case 15:
+      return event::LookFailed{step, 2, 41s, "slow"};
     default:
       return event::Begin{};
   }
@@ -56,7 +58,14 @@ TEST(RunMachineWalk, NeverStuckAndNeverFinishingTwice) {
   for (std::uint64_t seed = 1; seed <= kWalks; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Rng rng(seed);
-    MachineRig rig(rng.Chance(0.5));
+    RunSettings settings = MachineRig::Settings(rng.Chance(0.5));
+    if (rng.Chance(0.5)) {
+      settings.extend = settings.refine = settings.fail_early = true;
+      settings.budget = 30min;
+      settings.drain_between_steps = rng.Chance(0.3);
+      settings.tier_ladders = {{.name = "light", .tier = 1, .sessions = {5}}};
+    }
+    MachineRig rig(settings);
     rig.Feed(event::Begin{});
     bool deadline = false;
     const auto follow = [&] {

@@ -68,7 +68,9 @@ TEST(ScenarioReader, ReadsTheWholeLanguage) {
                  .call_deadline = 3s};
   want.corpus = {.synthetic = "agentx", .seed = 9, .heavy = 5, .mid = 7, .light = 6, .scale = 8};
   want.mix = {{"light", Tier::kLight, 333}, {"heavy", Tier::kHeavy, 667}};
-  want.sweep = {{1, 3, 9}, 3, 0s, 12s, 3s, 4s, 5s};
+  want.sweep = {{1, 3, 9}, 3, 0s, 12s, 3s, 4s, 5s, 90s, false, false, false, true};
+  want.tier_ladders = {{.name = "mid", .tier = Tier::kMid, .share = 0},
+                       {.name = "light", .tier = Tier::kLight, .share = 0}};
   want.bar.limits = {
       {Metric::kErrors, 0, 0.01}, {Metric::kInteractivity, 0.95, 10}, {Metric::kTtft, 0.5, 5.3}};
   want.fleet = {.local = 0, .agents = 7, .listen = "[::1]:7000", .wait = 8s};
@@ -149,14 +151,56 @@ TEST(ScenarioReader, EmptyAndShapelessFilesNameWhatIsMissing) {
 
 TEST(ScenarioReader, LaterPartsOfTheLanguageAreRefusedNotIgnored) {
   Problems problems("s.yaml");
-  (void)ReadScenario(
-      std::string(kMinimal) + "ladders: [mix, heavy]\nsignals: {}\nhooks: {}\nwindow: {}\n", "",
-      problems);
+  (void)ReadScenario(std::string(kMinimal) + "signals: {}\nhooks: {}\nwindow: {}\n", "", problems);
   EXPECT_THAT(problems.Lines(),
-              ElementsAre("s.yaml:8: ladders: only [mix] is supported by this version",
-                          "s.yaml:9: signals: is not supported by this version, take it out",
-                          "s.yaml:10: hooks: is not supported by this version, take it out",
-                          "s.yaml:11: window: is not supported by this version, take it out"));
+              ElementsAre("s.yaml:8: signals: is not supported by this version, take it out",
+                          "s.yaml:9: hooks: is not supported by this version, take it out",
+                          "s.yaml:10: window: is not supported by this version, take it out"));
+}
+
+std::vector<std::string> ProblemsWith(const std::string& more) {
+  Problems problems("s.yaml");
+  (void)ReadScenario(std::string(kMinimal) + more, "", problems);
+  return problems.Lines();
+}
+
+TEST(ScenarioReader, LaddersBeginWithTheMixAndNameTiersOnce) {
+  EXPECT_THAT(ProblemsWith("ladders: [mix, heavy, light]\n"), ElementsAre());
+  EXPECT_THAT(ProblemsWith("ladders: [light, mix]\n"),
+              ElementsAre("s.yaml:8: ladders: must begin with mix, whose steps decide the target; "
+                          "write e.g. [mix, light]"));
+  EXPECT_THAT(ProblemsWith("ladders: [mix, fast]\n"),
+              ElementsAre("s.yaml:8: ladders: lists 'fast', after mix each must be one of light, "
+                          "mid, heavy"));
+  EXPECT_THAT(ProblemsWith("ladders: [mix, mix]\n"),
+              ElementsAre("s.yaml:8: ladders: lists 'mix', after mix each must be one of light, "
+                          "mid, heavy"));
+  EXPECT_THAT(ProblemsWith("ladders: [mix, light, light]\n"),
+              ElementsAre("s.yaml:8: ladders: lists light twice"));
+  EXPECT_THAT(ProblemsWith("ladders: [mix, mid]\n"),
+              ElementsAre("s.yaml:8: ladders: mid has no sessions in the synthetic corpus, write "
+                          "e.g. corpus.mid: 32"));
+}
+
+TEST(ScenarioReader, ABudgetHoldsAtLeastAStepAndIsWhatRefinementsAreMadeOf) {
+  const auto with = [](const std::string& more) {
+    std::string yaml = kMinimal;
+    yaml.replace(yaml.find("{sessions: [2, 4]}"), 18, "{sessions: [2, 4], " + more + "}");
+    Problems problems("s.yaml");
+    (void)ReadScenario(yaml, "", problems);
+    return problems.Lines();
+  };
+  EXPECT_THAT(with("budget: 90m, refine: on"), ElementsAre());
+  EXPECT_THAT(with("refine: on"),
+              ElementsAre("s.yaml:6: sweep.refine: spends what is left of a budget; write e.g. "
+                          "budget: 90m beside it"));
+  EXPECT_THAT(with("budget: 10m"),
+              ElementsAre("s.yaml:6: sweep.budget: is 10m, and a single step may take 602s; write "
+                          "that much or more"));
+  EXPECT_THAT(with("budget: 1000h"),
+              ElementsAre("s.yaml:6: sweep.budget: is 1000h, it must be at most 168h"));
+  EXPECT_EQ(with("between_steps: stop").size(), 1u);
+  EXPECT_EQ(with("fail_early: maybe").size(), 1u);
 }
 
 TEST(ScenarioReader, CostHasNodesAndAPriceWithItsCurrency) {

@@ -61,6 +61,11 @@ StepRow AStep(std::uint32_t step) {
             {2.25, false}, {3.5, false}, {std::nullopt, true}};
   s.rate = {90, 4, 30.0, 11.0, 12.0, 8.0, 7.0, 6.0};
   s.broken_off_after = 133s;
+  s.origin = {.kind = StepKind::kExtension,
+              .ladder = "light",
+              .reason = "too close",
+              .failed_early_after = 3,
+              .measured = 182s};
   s.errors = {200, 190, 9, 1, 3, 0.059, {}};
   s.errors.outcomes[1] = 190;
   s.errors.outcomes[12] = 1;
@@ -137,6 +142,17 @@ TEST(RunCodec, AStepBrokenOffBeforeItBeganIsDamaged) {
   EXPECT_EQ(DecodeStep(EncodeStep(row)).status().code(), absl::StatusCode::kDataLoss);
 }
 
+TEST(RunCodec, AnOriginThatNoStepHasIsDamaged) {
+  for (void (*damage)(StepOrigin&) :
+       {+[](StepOrigin& o) { o.kind = static_cast<StepKind>(0); },
+        +[](StepOrigin& o) { o.kind = static_cast<StepKind>(9); },
+        +[](StepOrigin& o) { o.ladder.clear(); }, +[](StepOrigin& o) { o.measured = -1ns; }}) {
+    StepRow row = AStep(3);
+    damage(row.summary.origin);
+    EXPECT_EQ(DecodeStep(EncodeStep(row)).status().code(), absl::StatusCode::kDataLoss);
+  }
+}
+
 TEST(RunCodec, WhatIsAbsentStaysAbsent) {
   const StatusOr<RunInfo> run = DecodeRun(EncodeRun(ARun("r1", 5)));
   ASSERT_TRUE(run.ok());
@@ -150,6 +166,7 @@ TEST(RunCodec, WhatIsAbsentStaysAbsent) {
   EXPECT_FALSE(row->summary.rate.reached_by_90_tok_s.has_value());
   EXPECT_FALSE(row->summary.errors.error_share.has_value());
   EXPECT_EQ(row->summary.fidelity, FidelitySummary{});
+  EXPECT_EQ(row->summary.origin, StepOrigin{});
 }
 
 TEST(RunCodec, StepsKeepEveryField) {
@@ -190,6 +207,7 @@ TEST(RunCodec, StepsKeepEveryField) {
   EXPECT_EQ(b.rate.reached_by_95_tok_s, a.rate.reached_by_95_tok_s);
   EXPECT_EQ(b.rate.reached_by_99_tok_s, a.rate.reached_by_99_tok_s);
   EXPECT_EQ(b.broken_off_after, a.broken_off_after);
+  EXPECT_EQ(b.origin, a.origin);
   EXPECT_EQ(b.rate.n, a.rate.n);
   EXPECT_EQ(b.rate.one_chunk, a.rate.one_chunk);
   EXPECT_EQ(b.rate.reached_by_50_tok_s, a.rate.reached_by_50_tok_s);

@@ -1,0 +1,124 @@
+#include "coordinator/judge/early_look.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "coordinator/judge/judge_step.h"
+#include "coordinator/judge/proportion.h"
+#include "coordinator/judge/void_rules.h"
+
+namespace plimsoll {
+namespace {
+
+constexpr std::uint32_t kFirstLook = 2;
+// Failed attempts up to which latencies are looked at: a lane is silent after each.
+constexpr double kFailedShareMax = 0.01;
+
+// What the looks up to the one after `done` blocks may have spent.
+double SpentUpTo(std::uint32_t done, std::uint32_t blocks) {
+  if (done < kFirstLook) return 0;
+  const double u = static_cast<double>(done) / (blocks - 1);
+  return kEarlyError * u * u * u;
+}
+
+// The bar as it would be if `unseen` of the step could still make up for what was seen.
+Bar Lenient(Bar bar, double unseen) {
+  for (Limit& limit : bar.limits) {
+    if (IsBadShare(limit.metric)) {
+      limit.value *= 1 + unseen;
+    } else {
+      limit.quantile = 1 - (1 - limit.quantile) * (1 + unseen);
+    }
+  }
+  return bar;
+}
+
+bool IsLatency(Metric metric) {
+  return metric != Metric::kErrors && metric != Metric::kToolCalls;
+}
+
+double FailedShare(const StepEvidence& evidence) {
+  double attempts = 0;
+  double failed = 0;
+  for (const CellCounts& cell : evidence.cells) {
+    attempts += cell.attempts;
+    failed += cell.failed;
+  }
+  return attempts > 0 ? failed / attempts : 0;
+}
+
+// Spread over the lanes' latest cells: nobody knows yet which lane's they are.
+void AddInFlight(StepEvidence& evidence, std::uint32_t in_flight) {
+  std::uint32_t latest = 0;
+  for (const CellCounts& cell : evidence.cells) latest = std::max(latest, cell.block);
+  std::vector<CellCounts*> cells;
+  for (CellCounts& cell : evidence.cells) {
+    if (cell.block == latest) cells.push_back(&cell);
+  }
+  for (std::uint32_t i = 0; i < in_flight && !cells.empty(); ++i) {
+    ++cells[i % cells.size()]->attempts;
+  }
+}
+
+}  // namespace
+
+double ErrorSpentAt(std::uint32_t done, std::uint32_t blocks) {
+  if (done < kFirstLook || done >= blocks) return 0;
+  return SpentUpTo(done, blocks) - SpentUpTo(done - 1, blocks);
+}
+
+std::optional<EarlyFinding> LookEarly(const StepEvidence& so_far, const Bar& bar,
+                                      std::uint32_t done, std::uint32_t in_flight) {
+  const auto blocks = static_cast<std::uint32_t>(so_far.plan.measure / so_far.plan.block);
+  const auto looked_at = std::count_if(bar.limits.begin(), bar.limits.end(), [](const Limit& l) {
+    return l.metric != Metric::kToolCalls;
+  });
+  const double tail = ErrorSpentAt(done, blocks) / std::max<double>(1, looked_at);
+  if (!(tail > 0)) return std::nullopt;
+  StepEvidence seen = so_far;
+  AddInFlight(seen, in_flight);
+  const bool load_is_whole = FailedShare(seen) <= kFailedShareMax;
+  const double unseen = 1 - static_cast<double>(done) / blocks;
+  const std::vector<PartVerdict> strict = JudgePartsSoFar(seen, Lenient(bar, unseen), tail);
+  std::vector<PartVerdict> shown = JudgePartsSoFar(seen, bar, kIntervalTail);
+  EarlyFinding finding{.after_blocks = done, .of_blocks = blocks, .failed = {}};
+  for (std::size_t i = 0; i < strict.size(); ++i) {
+    if (strict[i].verdict != Verdict::kFail || shown[i].verdict != Verdict::kFail) continue;
+    if (bar.limits[i].metric == Metric::kToolCalls) continue;
+    if (IsLatency(bar.limits[i].metric) && !load_is_whole) continue;
+    shown[i].reason = fmt::format("after {} of {} blocks, {}", done, blocks, shown[i].reason);
+    finding.failed.push_back(std::move(shown[i]));
+  }
+  if (finding.failed.empty()) return std::nullopt;
+  return finding;
+}
+
+StepVerdict FailedEarly(StepVerdict judged, const EarlyFinding& finding) {
+  if (judged.is_void) return judged;
+  const bool whole_load = judged.sent_share >= void_rules::kSentShareMin;
+  for (PartVerdict& part : judged.parts) {
+    for (const PartVerdict& failed : finding.failed) {
+      if (!(failed.limit == part.limit)) continue;
+      if (whole_load || !IsLatency(part.limit.metric)) part = failed;
+    }
+  }
+  const bool fails = std::any_of(judged.parts.begin(), judged.parts.end(),
+                                 [](const auto& part) { return part.verdict == Verdict::kFail; });
+  judged.verdict = fails ? Verdict::kFail : Verdict::kNoData;
+  judged.reasons.clear();
+  if (!fails) {
+    judged.reasons.push_back(fmt::format("ended after {} of {} blocks, and nothing of it fails: {}",
+                                         finding.after_blocks, finding.of_blocks,
+                                         finding.failed.front().reason));
+    return judged;
+  }
+  for (const PartVerdict& part : judged.parts) {
+    if (part.verdict != Verdict::kFail) continue;
+    judged.reasons.push_back(fmt::format("{}: {}", Name(part.limit.metric), part.reason));
+  }
+  return judged;
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,105 @@
+#include "coordinator/judge/join_evidence.h"
+
+#include <algorithm>
+
+namespace plimsoll {
+namespace {
+
+AgentEvidence* Find(std::vector<AgentEvidence>& agents, std::uint32_t slot) {
+  const auto at = std::find_if(agents.begin(), agents.end(),
+                               [&](const AgentEvidence& a) { return a.slot == slot; });
+  return at == agents.end() ? nullptr : &*at;
+}
+
+void Add(std::vector<AgentEvidence>& agents, const AgentEvidence& more) {
+  AgentEvidence* agent = Find(agents, more.slot);
+  if (agent == nullptr) {
+    agents.push_back(more);
+    return;
+  }
+  agent->name = more.name;
+  agent->lanes = std::max(agent->lanes, more.lanes);
+  agent->attempts += more.attempts;
+  agent->skew_ns = std::max(agent->skew_ns, more.skew_ns);
+  agent->lateness_p99_ns = std::max(agent->lateness_p99_ns, more.lateness_p99_ns);
+  agent->lateness_max_ns = std::max(agent->lateness_max_ns, more.lateness_max_ns);
+  agent->loop_lag_max_ns = std::max(agent->loop_lag_max_ns, more.loop_lag_max_ns);
+  agent->loop_stalled_ns += more.loop_stalled_ns;
+  agent->cpu_share_max = std::max(agent->cpu_share_max, more.cpu_share_max);
+  agent->records_lost += more.records_lost;
+  agent->lost = agent->lost || more.lost;
+}
+
+void Add(FidelityEvidence& f, const FidelityEvidence& more) {
+  f.output_n += more.output_n;
+  f.tokens_asked += more.tokens_asked;
+  f.tokens_came += more.tokens_came;
+  f.output_ratio_ppm.Merge(more.output_ratio_ppm);
+  f.prompt_n += more.prompt_n;
+  f.cached_n += more.cached_n;
+  f.tokens_expected += more.tokens_expected;
+  f.tokens_reported += more.tokens_reported;
+  f.drift_ppm.Merge(more.drift_ppm);
+  f.drift_over += more.drift_over;
+  f.tool_present += more.tool_present;
+  f.tool_valid += more.tool_valid;
+  f.tool_invalid += more.tool_invalid;
+  f.reasoning_only += more.reasoning_only;
+  f.hidden_reasoning += more.hidden_reasoning;
+}
+
+void AddSums(StepEvidence& joint, const StepEvidence& more) {
+  for (std::size_t o = 0; o < kOutcomes; ++o) joint.outcomes[o] += more.outcomes[o];
+  for (std::size_t s = 0; s < kLaneStates; ++s) joint.lane_state_ns[s] += more.lane_state_ns[s];
+  joint.planned_lane_ns += more.planned_lane_ns;
+  for (std::size_t t = 0; t < more.replay.tiers.size() && t < joint.replay.tiers.size(); ++t) {
+    joint.replay.tiers[t].fidelity.Add(more.replay.tiers[t].fidelity);
+  }
+  joint.ttft_ns.Merge(more.ttft_ns);
+  joint.ttft_sent_ns.Merge(more.ttft_sent_ns);
+  joint.rate_mtok_s.Merge(more.rate_mtok_s);
+  joint.end_to_end_rate_mtok_s.Merge(more.end_to_end_rate_mtok_s);
+  joint.ttft_infinite += more.ttft_infinite;
+  joint.rate_zero += more.rate_zero;
+  joint.tokens_in += more.tokens_in;
+  joint.tokens_cached += more.tokens_cached;
+  joint.tokens_out += more.tokens_out;
+  joint.usage_missing += more.usage_missing;
+}
+
+}  // namespace
+
+StepEvidence JoinEvidence(const StepEvidence& first, const StepEvidence& more) {
+  StepEvidence joint = first;
+  const double first_s = ToSeconds(first.plan.measure);
+  const double more_s = ToSeconds(more.plan.measure);
+  joint.plan.step = more.plan.step;
+  joint.plan.measure += more.plan.measure;
+  // Whole blocks by the plan's own rule.
+  const auto blocks = first.plan.block > Duration{0}
+                          ? static_cast<std::uint32_t>(first.plan.measure / first.plan.block)
+                          : 0u;
+  for (CellCounts cell : more.cells) {
+    cell.block += blocks;
+    joint.cells.push_back(std::move(cell));
+  }
+  std::stable_sort(joint.cells.begin(), joint.cells.end(),
+                   [](const CellCounts& a, const CellCounts& b) {
+                     return a.lane != b.lane ? a.lane < b.lane : a.block < b.block;
+                   });
+  AddSums(joint, more);
+  for (const AgentEvidence& agent : more.agents) Add(joint.agents, agent);
+  for (Identity identity : more.identities) {
+    identity.name += " (extension)";
+    joint.identities.push_back(std::move(identity));
+  }
+  if (first_s + more_s > 0) {
+    joint.requests_in_flight_mean =
+        (first.requests_in_flight_mean * first_s + more.requests_in_flight_mean * more_s) /
+        (first_s + more_s);
+  }
+  Add(joint.fidelity, more.fidelity);
+  return joint;
+}
+
+}  // namespace plimsoll

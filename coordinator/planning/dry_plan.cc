@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "common/base/limits.h"
-#include "common/corpus/stats.h"
+#include "common/plan/context_limit.h"
 #include "common/plan/lanes.h"
 #include "common/plan/output_length.h"
 #include "common/plan/session_graph.h"
@@ -15,7 +15,7 @@
 namespace plimsoll {
 namespace {
 
-// What the calls of a tier's sessions are like: sums over all of them.
+// What the calls that a tier sends are like: sums over all of them.
 struct TierLoad {
   double calls = 0;
   double recorded_s = 0;  // The replayed timelines, recorded service times.
@@ -64,6 +64,27 @@ Session AtTheBar(Session session, const RunPlan& plan, const Bar& bar) {
   return session;
 }
 
+// How many blocks of each call's prompt an earlier call has brought, with a cache that forgets
+// nothing; calls that are left out bring none.
+std::vector<std::uint32_t> BlocksHit(const Session& session, const SessionGraph& graph) {
+  std::vector<std::uint32_t> hit(session.calls.size(), 0);
+  std::vector<std::uint32_t> brought(session.calls.size(), 0);  // Of each prompt, by calls so far.
+  for (std::size_t c = 0; c < session.calls.size(); ++c) {
+    const Call& call = session.calls[c];
+    if (call.ref >= 0) hit[c] = std::min(call.kept_blocks, brought[call.ref]);
+    brought[c] = graph.left_out(c) ? hit[c] : call.blocks();
+    // What this prompt keeps of one that was left out is there from now on.
+    std::uint32_t kept = brought[c];
+    for (std::size_t at = c; session.calls[at].ref >= 0;) {
+      kept = std::min(kept, session.calls[at].kept_blocks);
+      at = static_cast<std::size_t>(session.calls[at].ref);
+      if (brought[at] >= kept) break;
+      brought[at] = kept;
+    }
+  }
+  return hit;
+}
+
 TierLoad LoadOf(const TierPlan& tier, const RunPlan& plan, const Corpus& corpus,
                 const Scenario& scenario) {
   TierLoad load;
@@ -72,15 +93,21 @@ TierLoad LoadOf(const TierPlan& tier, const RunPlan& plan, const Corpus& corpus,
   for (const Session& recorded : corpus.sessions) {
     if (recorded.tier != tier.tier) continue;
     const Session session = Shortened(recorded, scale * plan.output_divisor);
-    load.calls += static_cast<double>(session.calls.size());
-    load.recorded_s += ToSeconds(SessionGraph(session, rule).length());
-    load.at_bar_s += ToSeconds(SessionGraph(AtTheBar(session, plan, scenario.bar), rule).length());
-    const SessionStats stats = ComputeStats(session);
-    load.blocks += static_cast<double>(stats.block_refs);
-    load.blocks_hit += static_cast<double>(stats.prefix_hit_blocks);
-    for (const Call& call : session.calls) {
+    // What the context limit leaves out is not sent, and takes no time.
+    const std::vector<char> left_out = LeftOut(plan, session);
+    const SessionGraph graph(session, rule, left_out);
+    load.calls += graph.calls();
+    load.recorded_s += ToSeconds(graph.length());
+    load.at_bar_s +=
+        ToSeconds(SessionGraph(AtTheBar(session, plan, scenario.bar), rule, left_out).length());
+    const std::vector<std::uint32_t> hit = BlocksHit(session, graph);
+    for (std::size_t c = 0; c < session.calls.size(); ++c) {
+      if (graph.left_out(c)) continue;
+      const Call& call = session.calls[c];
       load.tokens_in += call.tokens_in;
       load.tokens_out += OutputOf(call, plan);
+      load.blocks += call.blocks();
+      load.blocks_hit += hit[c];
     }
   }
   return load;

@@ -64,23 +64,36 @@ Session AtTheBar(Session session, const RunPlan& plan, const Bar& bar) {
   return session;
 }
 
-// How many blocks of each call's prompt an earlier call has brought, with a cache that forgets
-// nothing; calls that are left out bring none.
+// Calls fn(call, blocks) for the earlier calls whose prompts begin as that of call `c` does,
+// nearest first, with the number of blocks shared, while it returns true.
+template <typename Fn>
+void ForAncestors(const Session& session, std::size_t c, Fn fn) {
+  std::uint32_t shared = session.calls[c].kept_blocks;
+  while (session.calls[c].ref >= 0) {
+    c = static_cast<std::size_t>(session.calls[c].ref);
+    if (!fn(c, shared)) return;
+    shared = std::min(shared, session.calls[c].kept_blocks);
+  }
+}
+
+// How many blocks of each call's prompt earlier calls have brought, with a cache that forgets
+// nothing. Calls that are left out bring none.
 std::vector<std::uint32_t> BlocksHit(const Session& session, const SessionGraph& graph) {
   std::vector<std::uint32_t> hit(session.calls.size(), 0);
   std::vector<std::uint32_t> brought(session.calls.size(), 0);  // Of each prompt, by calls so far.
   for (std::size_t c = 0; c < session.calls.size(); ++c) {
-    const Call& call = session.calls[c];
-    if (call.ref >= 0) hit[c] = std::min(call.kept_blocks, brought[call.ref]);
-    brought[c] = graph.left_out(c) ? hit[c] : call.blocks();
-    // What this prompt keeps of one that was left out is there from now on.
-    std::uint32_t kept = brought[c];
-    for (std::size_t at = c; session.calls[at].ref >= 0;) {
-      kept = std::min(kept, session.calls[at].kept_blocks);
-      at = static_cast<std::size_t>(session.calls[at].ref);
-      if (brought[at] >= kept) break;
-      brought[at] = kept;
-    }
+    ForAncestors(session, c, [&](std::size_t at, std::uint32_t shared) {
+      hit[c] = std::max(hit[c], std::min(shared, brought[at]));
+      return hit[c] < shared;
+    });
+    if (graph.left_out(c)) continue;
+    brought[c] = session.calls[c].blocks();
+    // What it keeps of prompts that were left out is there from now on.
+    ForAncestors(session, c, [&](std::size_t at, std::uint32_t shared) {
+      const bool fresh = brought[at] < shared;
+      if (fresh) brought[at] = shared;
+      return fresh;
+    });
   }
   return hit;
 }

@@ -46,9 +46,10 @@ struct CallRecord {
 
   // When. `released` and `end` are always present; the others are kAbsentNanos if it never came to
   // it.
-  StepNanos first_released = 0;   // Release of the call's first attempt: the origin of its TTFT.
-  StepNanos released = 0;         // Release of this attempt.
-  StepNanos sent = kAbsentNanos;  // First byte handed over.
+  StepNanos first_released = 0;  // Release of the call's first attempt: the origin of its TTFT.
+  StepNanos released = 0;        // Release of this attempt.
+  StepNanos connecting = kAbsentNanos;  // A socket was made; absent on a kept connection.
+  StepNanos sent = kAbsentNanos;        // First byte handed over.
   StepNanos upload_done = kAbsentNanos;
   StepNanos headers = kAbsentNanos;
   StepNanos first_chunk = kAbsentNanos;  // First event of the stream, of any kind.

@@ -227,6 +227,7 @@ void AppendRecordLine(LineKind kind, const keys::BatchKey& batch, const CallReco
   WhichCall(batch, r, line);
   line.Nanos("first_released_ns", r.first_released);
   line.Nanos("released_ns", r.released);
+  line.Nanos("connecting_ns", r.connecting);
   line.Nanos("sent_ns", r.sent);
   line.Nanos("upload_done_ns", r.upload_done);
   line.Nanos("headers_ns", r.headers);

@@ -299,9 +299,7 @@ class HttpServer::Impl {
     const auto address = asio::ip::make_address(host, error);
     if (error) {
       return absl::InvalidArgumentError(
-          fmt::format("'{}' is not an address to listen on; give one of this "
-                      "machine, such as 127.0.0.1",
-                      host));
+          fmt::format("'{}' is not an address to listen on; give one such as 127.0.0.1", host));
     }
     const tcp::endpoint endpoint(address, options_.port);
     if (!error) acceptor_.open(endpoint.protocol(), error);

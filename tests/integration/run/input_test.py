@@ -205,7 +205,7 @@ class BadCorpus(RigCase):
         return path.read_bytes()
 
     def test_garbage(self):
-        self.refused(b"\x00\xff" * 500)
+        self.assertIn("`plimsoll corpus import` makes one", self.refused(b"\x00\xff" * 500))
 
     def test_empty(self):
         self.refused(b"")

@@ -154,6 +154,18 @@ void Fill(const ErrorSummary& errors, bool told, v1::Errors* out) {
   FillOutcomes(errors.outcomes, out);
 }
 
+void Fill(const UsageDoubts& doubts, v1::UsageDoubts* out) {
+  out->set_no_output(doubts.no_output);
+  out->set_first_chunk_over(doubts.first_chunk_over);
+  out->set_output_over_cap(doubts.output_over_cap);
+  out->set_cached_over_prompt(doubts.cached_over_prompt);
+  out->set_rate_unbelievable(doubts.rate_unbelievable);
+  out->set_answers(doubts.answers);
+  out->set_answers_unlike(doubts.answers_unlike);
+  out->set_chunks(doubts.chunks);
+  out->set_tokens(doubts.tokens);
+}
+
 void Fill(const FidelitySummary& fidelity, v1::Fidelity* out) {
   using Out = v1::Fidelity;
   out->set_output_n(fidelity.output_n);
@@ -171,6 +183,7 @@ void Fill(const FidelitySummary& fidelity, v1::Fidelity* out) {
   out->set_tool_calls_invalid(fidelity.tool_invalid);
   out->set_reasoning_only(fidelity.reasoning_only);
   out->set_hidden_reasoning(fidelity.hidden_reasoning);
+  Fill(fidelity.doubts, out->mutable_doubts());
 }
 
 void Fill(const PreflightSummary& preflight, v1::Preflight* out) {

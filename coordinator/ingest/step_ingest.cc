@@ -11,7 +11,7 @@ namespace plimsoll {
 namespace {
 
 double EndToEndRate(const CallRecord& r) {
-  if (r.last_token == kAbsentNanos || r.tokens_out == kAbsentTokens ||
+  if (r.last_token == kAbsentNanos || r.tokens_out == kAbsentTokens || OutputContradicted(r) ||
       r.last_token <= r.first_released) {
     return -1;
   }
@@ -34,20 +34,22 @@ void AddTokens(std::uint32_t tokens, std::optional<std::uint64_t>* sum) {
   if (tokens != kAbsentTokens) *sum = sum->value_or(0) + tokens;
 }
 
+// What no sane clock and count give is capped, far above any limit.
 std::int64_t Milli(double rate) {
-  return static_cast<std::int64_t>(std::llround(rate * 1000));
+  return static_cast<std::int64_t>(std::llround(std::min(rate, 1e15) * 1000));
 }
 
 }  // namespace
 
 StepIngest::StepIngest(const StepPlan& plan, std::vector<LaneSpec> lanes,
                        std::vector<std::string> tier_names, std::vector<Duration> recorded_cycle,
-                       const Bar& bar, const TemplateFit& fit)
+                       const Bar& bar, const TemplateFit& fit, std::uint32_t output_cap)
     : plan_(plan),
       lanes_(std::move(lanes)),
       tier_names_(std::move(tier_names)),
       recorded_cycle_(std::move(recorded_cycle)),
       fit_(fit),
+      output_cap_(output_cap),
       blocks_(static_cast<std::uint32_t>(plan.measure / plan.block)),
       cells_(lanes_.size() * blocks_),
       plays_(lanes_.size()),
@@ -154,6 +156,7 @@ void StepIngest::CountFidelity(const CallRecord& record, CellCounts& counts) {
 
 void StepIngest::CountOutput(const CallRecord& record, CellCounts& counts) {
   FidelityEvidence& f = fidelity_;
+  f.doubts.Count(record, output_cap_);
   if (record.tokens_asked > 0 && record.tokens_out != kAbsentTokens) {
     ++f.output_n;
     f.tokens_asked += record.tokens_asked;
@@ -192,8 +195,9 @@ void StepIngest::Observe(const CallRecord& record, Cell& cell) {
     cell.rate_mtok_s.Record(Milli(rate));
   } else if (!ok) {
     ++counts.rate_n;  // Zero.
-  } else if (record.tokens_out != kAbsentTokens || record.chunks < 2) {
-    ++counts.rate_one_chunk;  // Else its usage is missing, which is counted apart.
+  } else if (record.chunks < 2 ||
+             (record.tokens_out != kAbsentTokens && !OutputContradicted(record))) {
+    ++counts.rate_one_chunk;  // Else its usage is missing or contradicted: counted apart.
   }
   if (const double e2e = EndToEndRate(record); ok && e2e >= 0) {
     cell.end_to_end_rate_mtok_s.Record(Milli(e2e));

@@ -18,9 +18,11 @@ class StepIngest {
  public:
   // `lanes` are those of the step, by number. `recorded_cycle` is, by tier, the recorded time from
   // one release to the next: it stands in where a tier has no ok call (design section 2, "unsent").
-  // `fit` says what usage should report of a planned prompt.
+  // `fit` says what usage should report of a planned prompt, `output_cap` how many tokens a call
+  // that asks for no length may bring (0: not known).
   StepIngest(const StepPlan& plan, std::vector<LaneSpec> lanes, std::vector<std::string> tier_names,
-             std::vector<Duration> recorded_cycle, const Bar& bar, const TemplateFit& fit = {});
+             std::vector<Duration> recorded_cycle, const Bar& bar, const TemplateFit& fit = {},
+             std::uint32_t output_cap = 0);
 
   // Records of other steps are ignored.
   void Add(const CallRecord& record);
@@ -77,6 +79,7 @@ class StepIngest {
   const std::vector<std::string> tier_names_;
   const std::vector<Duration> recorded_cycle_;
   const TemplateFit fit_;
+  const std::uint32_t output_cap_;
   std::uint32_t blocks_;
   std::int64_t ttft_limit_ns_ = -1;  // Negative: the bar has no such part.
   double rate_limit_ = -1;

@@ -12,6 +12,7 @@
 #include "common/record/tally.h"
 #include "common/stats/histogram.h"
 #include "coordinator/judge/replay_summary.h"
+#include "coordinator/judge/usage_doubts.h"
 
 namespace plimsoll {
 
@@ -86,6 +87,7 @@ struct FidelityEvidence {
   std::uint64_t tool_invalid = 0;  // What is neither was cut by its cap.
   std::uint64_t reasoning_only = 0;
   std::uint64_t hidden_reasoning = 0;
+  UsageDoubts doubts;
 };
 
 struct StepEvidence {

@@ -73,6 +73,7 @@ struct FidelitySummary {
   std::uint64_t tool_invalid = 0;      // … malformed; the rest was cut by its cap.
   std::uint64_t reasoning_only = 0;    // ok answers of reasoning and nothing else.
   std::uint64_t hidden_reasoning = 0;  // Usage counts reasoning that was not streamed.
+  UsageDoubts doubts;                  // Of ok calls.
   friend bool operator==(const FidelitySummary&, const FidelitySummary&) = default;
 };
 

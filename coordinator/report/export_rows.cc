@@ -163,6 +163,16 @@ void ErrorFields(const StepSummary& s, Line& line) {
   line.Count("ok_calls_without_usage", s.usage_missing);
 }
 
+void DoubtFields(const UsageDoubts& doubts, Line& line) {
+  line.Count("usage_output_counted_as_none", doubts.no_output);
+  line.Count("usage_first_chunk_over_output", doubts.first_chunk_over);
+  line.Count("usage_output_over_cap", doubts.output_over_cap);
+  line.Count("usage_cached_over_prompt", doubts.cached_over_prompt);
+  line.Count("interactivity_over_10000_tok_s", doubts.rate_unbelievable);
+  line.Count("answers_in_chunks", doubts.answers);
+  line.Count("answers_chunks_unlike_tokens", doubts.answers_unlike);
+}
+
 // Of one metric of the bar, always the same columns; empty without a limit on it.
 void PartFields(std::string_view metric, const PartVerdict* part, Line& line) {
   const auto name = [metric](const char* what) { return fmt::format("bar_{}_{}", metric, what); };
@@ -210,6 +220,7 @@ void AppendStepLine(LineKind kind, const StepRow& row, std::string* out) {
   LaneTimeFields(s, line);
   SpeedFields(s, line);
   ErrorFields(s, line);
+  DoubtFields(s.fidelity.doubts, line);
   line.Text("notes", Joined(row.notes));
   line.End();
 }
@@ -239,6 +250,7 @@ void AppendRecordLine(LineKind kind, const keys::BatchKey& batch, const CallReco
   WhichCall(batch, r, line);
   line.Nanos("first_released_ns", r.first_released);
   line.Nanos("released_ns", r.released);
+  line.Nanos("connecting_ns", r.connecting);
   line.Nanos("sent_ns", r.sent);
   line.Nanos("upload_done_ns", r.upload_done);
   line.Nanos("headers_ns", r.headers);

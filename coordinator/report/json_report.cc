@@ -207,6 +207,18 @@ Json PromptOf(const FidelitySummary& f) {
           {"calls_over_2_percent", f.drift_over}};
 }
 
+Json Of(const UsageDoubts& doubts) {
+  return {{"output_counted_as_none", doubts.no_output},
+          {"first_chunk_over_output", doubts.first_chunk_over},
+          {"output_over_cap", doubts.output_over_cap},
+          {"cached_over_prompt", doubts.cached_over_prompt},
+          {"interactivity_over_10000_tok_s", doubts.rate_unbelievable},
+          {"answers_in_chunks", doubts.answers},
+          {"answers_chunks_unlike_tokens", doubts.answers_unlike},
+          {"chunks", doubts.chunks},
+          {"tokens", doubts.tokens}};
+}
+
 Json AnswersOf(const StepSummary& s) {
   const FidelitySummary& f = s.fidelity;
   return {{"in_one_chunk", s.rate.one_chunk},       {"reasoning_only", f.reasoning_only},
@@ -270,6 +282,7 @@ Json Of(const ReportedStep& step) {
           {"output_length", OutputOf(s.fidelity)},
           {"prompt_length", PromptOf(s.fidelity)},
           {"answers", AnswersOf(s)},
+          {"usage_doubts", Of(s.fidelity.doubts)},
           {"replay", Known(!s.replay.tiers.empty(), ReplayOf(s.replay, told))},
           {"agents", std::move(agents)},
           {"identities", ListOf(s.identities)},

@@ -124,7 +124,8 @@ void RunDriver::Do(const action::PrepareStep& a) {
   times_.step_start.reset();
   lanes_ = LanesOf(a.plan.sessions);
   ingest_ = std::make_unique<StepIngest>(a.plan, lanes_, replay_facts_.tier_names(),
-                                         replay_facts_.recorded_cycles(), spec_.bar, fit_);
+                                         replay_facts_.recorded_cycles(), spec_.bar, fit_,
+                                         spec_.plan.target.max_tokens);
   deps_.say(fmt::format("step {}: {} sessions{}", steps_.size() + 1, a.plan.sessions,
                         a.note.empty() ? "" : " (" + a.note + ")"));
   for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {

@@ -62,6 +62,7 @@ inline CallRecord AnyRecord(Rng* rng) {
     const auto after = AnyUpTo(rng, static_cast<std::uint64_t>(duration));
     return r.released + static_cast<std::int64_t>(after);
   };
+  r.connecting = stamp();
   r.sent = stamp();
   r.upload_done = stamp();
   r.headers = stamp();

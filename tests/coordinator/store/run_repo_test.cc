@@ -84,7 +84,8 @@ StepRow AStep(std::uint32_t step) {
                 .tool_valid = 9,
                 .tool_invalid = 2,
                 .reasoning_only = 10,
-                .hidden_reasoning = 11};
+                .hidden_reasoning = 11,
+                .doubts = {21, 22, 23, 24, 25, 26, 27, 28, 29}};
   s.agents = {{1, "b:77", 8, 100, -5, 6, 7, 8, 4, 0.5, 9, true, true}};
   s.identities = {{"attempts = outcomes", 200, 199, 0}};
   s.replay = {

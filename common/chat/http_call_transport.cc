@@ -238,7 +238,7 @@ class HttpCallTransport::HttpCall final : public CallTransport::Call, private Tr
   void EndForeign(MonoTime at) {
     End(Outcome::kHttpError, at,
         fmt::format("status {} with {}", result_.http_status,
-                    Excerpt(content_type_, kShortHeader)));
+                    Printable(content_type_, kShortHeader)));
   }
 
   void EndOfAnswer(const TransferEnd& end) {

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "common/base/text.h"
 #include "common/config/field_reader.h"
 
 namespace plimsoll {
@@ -26,11 +27,7 @@ std::string Joined(std::span<const std::string> words) {
 // Words come from a person's shell: none may steer the terminal.
 std::string Shown(std::string_view word) {
   constexpr std::size_t kShown = 60;
-  std::string text(word.substr(0, kShown));
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-  }
-  return word.size() > kShown ? text + "…" : text;
+  return Printable(word, kShown);
 }
 
 std::vector<std::string> CommandsOf(const CLI::App& app) {

@@ -19,9 +19,11 @@ struct SynthOptions {
   std::uint32_t scale = 1;
 };
 
-// Sessions of 20 to 60 main calls, heavy ones first, each tier's own median prompt within the
-// tier's bounds (light at most 69,268 tokens, heavy at least 141,002, over scale). Light and mid
-// sessions sometimes fan out subagents, which their next call waits for. Passes ValidateCorpus().
+// Heavy ones first. Of each tier, over many sessions, the published percentiles of calls a session,
+// prompt, answer, appended tokens, delay and service time, and the shares of rewrites and of
+// sessions that fan out subagents, which their next call waits for. A session's median prompt lies
+// within the tier's bounds (light at most 69,268 tokens, heavy at least 141,002, over scale).
+// Sessions are 3 to 561 calls long. Passes ValidateCorpus().
 Corpus SynthCorpus(const SynthOptions& options);
 
 }  // namespace plimsoll

@@ -12,6 +12,7 @@
 
 #include "common/base/real_clock.h"
 #include "common/base/rng.h"
+#include "common/base/text.h"
 #include "common/base/url.h"
 #include "common/base/version.h"
 #include "common/chat/http_call_transport.h"
@@ -28,7 +29,6 @@
 #include "coordinator/fleet/grpc_fleet_server.h"
 #include "coordinator/report/json_report.h"
 #include "coordinator/report/run_report.h"
-#include "coordinator/report/text_layout.h"
 #include "coordinator/run/local_agents.h"
 #include "coordinator/run/preflight.h"
 #include "coordinator/run/run_driver.h"
@@ -266,6 +266,9 @@ void RunApp::StartPreflight(const RunPlan& plan, std::function<void(PreflightRep
 
 void RunApp::OnPreflight(const PreflightReport& report) {
   info_.preflight = report.summary;
+  // At once, so that whoever looks at the run meanwhile sees it. A store that fails says so on the
+  // next batch.
+  (void)repo_.PutRun(info_);
   for (const Finding& finding : report.summary.findings) {
     // A blocking one is said by the run's end.
     if (finding.level == FindingLevel::kBlocking) continue;

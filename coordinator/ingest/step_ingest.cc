@@ -22,6 +22,11 @@ std::int64_t Ppm(double share) {
   return static_cast<std::int64_t>(std::llround(std::min(share, 1e6) * 1e6));
 }
 
+// A sum that stays absent until a call reports something.
+void AddTokens(std::uint32_t tokens, std::optional<std::uint64_t>* sum) {
+  if (tokens != kAbsentTokens) *sum = sum->value_or(0) + tokens;
+}
+
 std::int64_t Milli(double rate) {
   return static_cast<std::int64_t>(std::llround(rate * 1000));
 }
@@ -116,15 +121,16 @@ void StepIngest::CountAttempt(const CallRecord& record) {
   CellCounts& counts = CellAt(record.lane, *block).counts;
   ++counts.attempts;
   if (IsFailure(record.outcome)) ++counts.failed;
-  if (record.tokens_in != kAbsentTokens) tokens_in_ += record.tokens_in;
-  if (record.tokens_cached != kAbsentTokens) tokens_cached_ += record.tokens_cached;
-  if (record.tokens_out != kAbsentTokens) tokens_out_ += record.tokens_out;
+  AddTokens(record.tokens_in, &tokens_in_);
+  AddTokens(record.tokens_cached, &tokens_cached_);
+  AddTokens(record.tokens_out, &tokens_out_);
   if (record.outcome == Outcome::kOk && record.tokens_out == kAbsentTokens) ++usage_missing_;
   CountFidelity(record, counts);
 }
 
 void StepIngest::CountFidelity(const CallRecord& record, CellCounts& counts) {
   FidelityEvidence& f = fidelity_;
+  if (record.tokens_out != kAbsentTokens) ++f.tokens_out_n;
   const double expected = fit_.Expected(record.tokens_planned, record.messages);
   if (record.tokens_in != kAbsentTokens && expected > 0) {
     ++f.prompt_n;

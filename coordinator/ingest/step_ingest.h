@@ -88,9 +88,9 @@ class StepIngest {
   std::uint64_t attempts_ = 0;
   std::int64_t first_releases_ = 0;  // Calls first released in the measured time.
   std::int64_t in_flight_ns_ = 0;    // Request-time within the measured time, as agents measure it.
-  std::uint64_t tokens_in_ = 0;
-  std::uint64_t tokens_cached_ = 0;
-  std::uint64_t tokens_out_ = 0;
+  std::optional<std::uint64_t> tokens_in_;
+  std::optional<std::uint64_t> tokens_cached_;
+  std::optional<std::uint64_t> tokens_out_;
   std::uint64_t usage_missing_ = 0;
   FidelityEvidence fidelity_;
 

@@ -73,13 +73,15 @@ void PlaceInStep(const StepPlan& plan, const LiveTimes& times, LiveStatus* statu
 // The longest that the run can still take without repeats.
 Duration RunLeft(const RunSettings& settings, const MachineState& state, const LiveStatus& status,
                  const LiveTimes& times) {
-  if (state.phase == RunPhase::kStop || state.phase == RunPhase::kDone) return Duration{0};
+  if (state.phase == RunPhase::kStop) return Left(times.stopped_by.value_or(times.now), times.now);
+  if (state.phase == RunPhase::kDone) return Duration{0};
   const std::uint32_t reached = status.step.has_value() ? status.sessions
                                 : state.history.empty() ? 0
                                                         : state.history.back().sessions;
   const auto ahead = std::count_if(settings.sessions.begin(), settings.sessions.end(),
                                    [&](std::uint32_t n) { return n > reached; });
-  Duration left = Longest(settings.step) * ahead;
+  // Calls released after the last step's measured time are waited for as well.
+  Duration left = Longest(settings.step) * ahead + settings.step.drain_limit;
   if (!status.step.has_value()) return left;
   const StepPlan& plan = state.step;
   if (times.step_start.has_value()) {

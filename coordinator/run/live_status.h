@@ -64,7 +64,8 @@ struct LiveStatus {
   std::optional<Duration> step_left;  // To the end of its measured time; absent: not begun.
   std::optional<Duration> part_left;  // Of the present part; an upper bound of the cool-down's.
   std::optional<Duration> measured;   // Of the measured time, how much is over; absent: not begun.
-  Duration run_left{};  // If every planned step is run; an upper bound without repeats.
+  Duration run_left{};  // If every planned step is run, to the last call; an upper bound without
+                        // repeats.
   std::uint64_t records_acked = 0;
   std::uint32_t agents_planned = 0;
   std::uint32_t agents_present = 0;  // Also before the fleet is complete.
@@ -80,6 +81,7 @@ struct LiveTimes {
   MonoTime begun{};                    // The run.
   std::optional<MonoTime> prepared;    // The present step's PrepareStep.
   std::optional<MonoTime> step_start;  // Its common start, once agreed; may lie ahead.
+  std::optional<MonoTime> stopped_by;  // When the last call is hung up, once agents were stopped.
 };
 
 // The status from what driver, fleet and ingest hold. `ingest` is the present step's, null outside

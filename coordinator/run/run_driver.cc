@@ -156,6 +156,7 @@ void RunDriver::Do(const action::CommitStep&) {
 }
 
 void RunDriver::Do(const action::StopAgents& a) {
+  times_.stopped_by = deps_.scheduler.Now() + a.drain_limit;
   fleet_.SendAll(Stop{.kind = a.kind, .drain_limit = a.drain_limit});
   // An agent that has stopped says so once, however often it is asked.
   for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) StopIfComplete(slot);

@@ -10,6 +10,7 @@ void WriteFidelity(const FidelitySummary& summary, v1::StoredFidelity* out) {
   if (summary.output_ratio_p50) out->set_output_ratio_p50(*summary.output_ratio_p50);
   out->set_prompt_n(summary.prompt_n);
   out->set_cached_n(summary.cached_n);
+  out->set_tokens_out_n(summary.tokens_out_n);
   if (summary.drift_p50) out->set_drift_p50(*summary.drift_p50);
   if (summary.drift_max) out->set_drift_max(*summary.drift_max);
   if (summary.drift_total) out->set_drift_total(*summary.drift_total);
@@ -28,6 +29,7 @@ FidelitySummary ReadFidelity(const v1::StoredFidelity& in) {
   if (in.has_output_ratio_p50()) summary.output_ratio_p50 = in.output_ratio_p50();
   summary.prompt_n = in.prompt_n();
   summary.cached_n = in.cached_n();
+  summary.tokens_out_n = in.tokens_out_n();
   if (in.has_drift_p50()) summary.drift_p50 = in.drift_p50();
   if (in.has_drift_max()) summary.drift_max = in.drift_max();
   if (in.has_drift_total()) summary.drift_total = in.drift_total();

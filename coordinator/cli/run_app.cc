@@ -165,6 +165,11 @@ Status RunApp::StartLinks() {
   if (fleet.local > 0) {
     local_ = std::make_unique<LocalAgents>(loop_, ProgramBeside("plimsoll-agent"),
                                            links_->address(), HostOfUrl(plan_.target.url));
+    // Above the block, as all that is said: two writers on one terminal would break it.
+    local_->on_lines = [this](std::vector<std::string> lines) {
+      for (std::string& line : lines) line = Stamped(line);
+      progress_.Say(lines);
+    };
   } else {
     Say(fmt::format("waiting for {} agents: plimsoll-agent --coordinator {} --allow {}",
                     fleet.agents, links_->address(), HostOfUrl(plan_.target.url)));
@@ -302,7 +307,9 @@ int RunApp::Run() {
     loop_.Run();
     progress_.Stop();
   }
-  return Conclude();
+  const int code = Conclude();
+  if (local_ != nullptr) local_->Close();  // Their last words need what is destroyed before them.
+  return code;
 }
 
 int RunApp::Conclude() {

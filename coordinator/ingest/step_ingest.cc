@@ -5,8 +5,6 @@
 #include <numeric>
 #include <utility>
 
-#include "common/base/rng.h"
-
 namespace plimsoll {
 namespace {
 
@@ -22,11 +20,6 @@ double EndToEndRate(const CallRecord& r) {
 // In millionths; what no sane server says is capped, far above any limit.
 std::int64_t Ppm(double share) {
   return static_cast<std::int64_t>(std::llround(std::min(share, 1e6) * 1e6));
-}
-
-// Odd, so that it and its small multiples are not 0.
-std::uint32_t PlayMixed(std::uint32_t lane, std::uint32_t play) {
-  return static_cast<std::uint32_t>(MixKey(lane, play) >> 32) | 1;
 }
 
 // A sum that stays absent until a call reports something.
@@ -113,7 +106,7 @@ void StepIngest::Add(const CallRecord& record) {
   if (!block.has_value()) return;
   if (record.attempt == 1) {
     ++first_releases_;
-    plays_mixed_ += PlayMixed(record.lane, record.play);
+    plays_mixed_ += MixedPlay(record.lane, record.play);
   }
   if (last) {
     Observe(record, CellAt(record.lane, *block));
@@ -210,21 +203,13 @@ void StepIngest::Add(const StepTally& tally) {
   in_flight_ns_ += tally.in_flight_request_ns;
   for (std::size_t o = 0; o < kOutcomes; ++o) tally_outcomes_[o] += tally.outcomes[o];
   for (const LaneTally& lane : tally.lanes) {
-    LaneTally& kept = lane_tallies_.emplace_back(LaneTally{.lane = lane.lane,
-                                                           .tier = lane.tier,
-                                                           .state_ns = lane.state_ns,
-                                                           .plays = {},
-                                                           .fidelity = lane.fidelity});
-    for (const PlayTally& play : lane.plays) {
-      tally_calls_ += play.calls_total;
-      // Remaining calls are either unsent or lie beyond the step.
-      const std::int64_t elsewhere =
-          std::int64_t{play.calls_before} + play.calls_skipped + play.calls_remaining;
-      tally_calls_elsewhere_ += elsewhere;
-      tally_plays_mixed_ += static_cast<std::uint32_t>(play.calls_total - elsewhere) *
-                            PlayMixed(lane.lane, play.play);
-      if (play.failed) kept.plays.push_back(play);
-    }
+    lane_tallies_.push_back(lane);
+    const PlaySums& plays = lane.plays;
+    tally_calls_ += static_cast<std::int64_t>(plays.calls_total);
+    // Remaining calls are either unsent or lie beyond the step.
+    tally_calls_elsewhere_ +=
+        static_cast<std::int64_t>(plays.calls_before + plays.calls_skipped + plays.calls_remaining);
+    tally_plays_mixed_ += plays.mixed;
   }
 }
 
@@ -247,24 +232,15 @@ StepNanos StepIngest::MedianCycle(std::uint8_t tier) const {
 }
 
 void StepIngest::BookUnsent() {
-  const StepNanos begin = plan_.warm_up.count();
-  const StepNanos end = begin + plan_.measure.count();
   for (const LaneTally& lane : lane_tallies_) {
     if (lane.lane >= lanes_.size() || lane.tier >= tier_names_.size()) continue;
-    for (const PlayTally& play : lane.plays) {
-      // What was not sent after a fault of our own is no error of the server's: the time is booked
-      // as ours, and client errors void the step.
-      if (play.client_fault) continue;
-      // Only silence within the measured time counts. A failing call that was released before it
-      // has no cell: then the block in which the silence begins is the next best.
-      const StepNanos from = std::max(play.failed_at_ns, begin);
-      const StepNanos silent = std::min(play.next_play_at_ns, end) - from;
-      if (silent <= 0) continue;
-      const std::uint32_t block =
-          play.failed_block < blocks_ ? play.failed_block : BlockAt(from).value_or(blocks_ - 1);
-      const auto unsent = static_cast<std::uint32_t>(
-          std::min<StepNanos>(play.calls_remaining, silent / MedianCycle(lane.tier)));
-      CellAt(lane.lane, block).counts.unsent += unsent;
+    for (const FailedPlays& failed : lane.failed_plays) {
+      const std::int64_t missed =
+          std::min<std::int64_t>(failed.silent_ns, plan_.measure.count()) / MedianCycle(lane.tier);
+      CellAt(lane.lane, std::min(failed.block, blocks_ - 1)).counts.unsent +=
+          static_cast<std::uint32_t>(std::min<std::uint64_t>(
+              failed.calls_remaining,
+              static_cast<std::uint64_t>(std::max<std::int64_t>(0, missed))));
     }
   }
 }

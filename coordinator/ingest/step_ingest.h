@@ -100,7 +100,7 @@ class StepIngest {
   bool broken_off_ = false;
   std::uint64_t hung_up_ = 0;
 
-  std::vector<LaneTally> lane_tallies_;     // Of their plays only the failed ones.
+  std::vector<LaneTally> lane_tallies_;
   std::int64_t tally_calls_ = 0;            // Of all plays.
   std::int64_t tally_calls_elsewhere_ = 0;  // Of them not released in the measured time.
   // Sums over the calls first released in the measured time of what their play mixes to, by records

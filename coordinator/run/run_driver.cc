@@ -196,8 +196,12 @@ bool RunDriver::HasRoom(std::uint32_t slot) {
   const std::vector<std::uint32_t>& sessions = spec_.settings.sessions;
   const std::vector<LaneSpec> lanes =
       LanesOf(sessions.empty() ? 0 : *std::max_element(sessions.begin(), sessions.end()));
-  const auto share = static_cast<std::uint32_t>(std::count_if(
-      lanes.begin(), lanes.end(), [&](const LaneSpec& lane) { return lane.agent_slot == slot; }));
+  LaneShare share;
+  for (const LaneSpec& lane : lanes) {
+    if (lane.agent_slot != slot) continue;
+    ++share.lanes;
+    share.connections += replay_facts_.peaks_in_flight()[lane.tier];
+  }
   const std::string why = WhyItHasNoRoom(fleet_.hello(slot), share);
   if (!why.empty()) Feed(event::AgentFaulted{slot, why});
   return why.empty();

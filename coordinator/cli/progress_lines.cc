@@ -9,6 +9,7 @@
 #include "common/base/text.h"
 #include "coordinator/judge/proportion.h"
 #include "coordinator/report/text_layout.h"
+#include "coordinator/run/live_words.h"
 
 namespace plimsoll {
 namespace {
@@ -45,89 +46,6 @@ std::string Render(const Line& line, const ProgressStyle& style) {
   return text;
 }
 
-// What a limit of the bar looks like so far.
-struct PartSoFar {
-  std::string name;   // "TTFT P90".
-  std::string value;  // "0.11 s"; "–" without one.
-  std::string limit;  // "limit 1 s".
-  std::uint64_t n = 0;
-  bool enough = false;  // Calls for a percentile with an interval.
-  bool within = false;
-};
-
-std::uint64_t FailuresOf(const OutcomeCounts& outcomes) {
-  std::uint64_t failures = 0;
-  for (std::size_t i = 1; i < kOutcomes; ++i) {
-    if (IsFailure(static_cast<Outcome>(i))) failures += outcomes[i];
-  }
-  return failures;
-}
-
-PartSoFar TtftSoFar(const Limit& limit, const LiveNumbers& numbers) {
-  PartSoFar part{.name = fmt::format("TTFT P{:g}", limit.quantile * 100),
-                 .value = numbers.ttft_at_bar_infinite ? "infinite" : "–",
-                 .limit = fmt::format("limit {:g} s", limit.value),
-                 .n = numbers.ttft_n,
-                 .enough = numbers.ttft_n >= FewestForQuantile(limit.quantile)};
-  if (!numbers.ttft_at_bar_s.has_value()) return part;
-  part.value = ThreeDigits(*numbers.ttft_at_bar_s) + " s";
-  part.within = *numbers.ttft_at_bar_s <= limit.value;
-  return part;
-}
-
-PartSoFar RateSoFar(const Limit& limit, const LiveNumbers& numbers) {
-  PartSoFar part{.name = fmt::format("interactivity P{:g}", limit.quantile * 100),
-                 .value = "–",
-                 .limit = fmt::format("limit {:g} tok/s", limit.value),
-                 .n = numbers.rate_n,
-                 .enough = numbers.rate_n >= FewestForQuantile(limit.quantile)};
-  if (!numbers.rate_at_bar_tok_s.has_value()) return part;
-  part.value = ThreeDigits(*numbers.rate_at_bar_tok_s) + " tok/s";
-  part.within = *numbers.rate_at_bar_tok_s >= limit.value;
-  return part;
-}
-
-PartSoFar ErrorsSoFar(const Limit& limit, const LiveNumbers& numbers) {
-  PartSoFar part{.name = "errors",
-                 .value = "–",
-                 .limit = fmt::format("limit {:g}%", limit.value * 100),
-                 .n = numbers.attempts,
-                 .enough = numbers.attempts > 0};
-  if (numbers.attempts == 0) return part;
-  const double share =
-      static_cast<double>(FailuresOf(numbers.outcomes)) / static_cast<double>(numbers.attempts);
-  part.value = fmt::format("{:.2f}%", share * 100);
-  part.within = share <= limit.value;
-  return part;
-}
-
-PartSoFar SoFarOf(const Limit& limit, const LiveNumbers& numbers) {
-  switch (limit.metric) {
-    case Metric::kTtft:
-      return TtftSoFar(limit, numbers);
-    case Metric::kInteractivity:
-      return RateSoFar(limit, numbers);
-    case Metric::kErrors:
-      break;
-    case Metric::kToolCalls:  // Told by records alone, at the step's end.
-      return {.name = "tool calls",
-              .value = "–",
-              .limit = fmt::format("limit {:g}%", limit.value * 100)};
-  }
-  return ErrorsSoFar(limit, numbers);
-}
-
-// "1 refused, 2 cut"; empty without failures.
-std::string FailuresByOutcome(const OutcomeCounts& outcomes) {
-  std::string text;
-  for (std::size_t i = 1; i < kOutcomes; ++i) {
-    const auto outcome = static_cast<Outcome>(i);
-    if (outcome == Outcome::kOk || outcomes[i] == 0) continue;
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", outcomes[i], Name(outcome));
-  }
-  return text;
-}
-
 Line PartLine(const Limit& limit, const LiveNumbers& numbers) {
   const PartSoFar part = SoFarOf(limit, numbers);
   const bool errors = limit.metric == Metric::kErrors;
@@ -159,34 +77,6 @@ std::string Bar20(double share) {
   return "[" + std::string(full, '#') + std::string(20 - full, '-') + "]";
 }
 
-std::string PlaceOf(const LiveStatus& status) {
-  std::string text = status.place > 0
-                         ? fmt::format("step {} of {}", status.place, status.steps_planned)
-                         : std::string("step");
-  if (status.kind != StepKind::kPlanned) text += fmt::format(" ({})", Name(status.kind));
-  return text;
-}
-
-// "measuring 2m13s of 5m" · "warm-up, 12s left" · "cool-down, at most 20s".
-std::string PartText(const LiveStatus& status) {
-  const std::string left = status.part_left ? ShortTime(*status.part_left) : "";
-  switch (status.part) {
-    case StepPart::kMeasured:
-      if (status.measured && status.step_left) {
-        return fmt::format("measuring, {} of {}", ShortTime(*status.measured),
-                           ShortTime(*status.measured + *status.step_left));
-      }
-      return "measuring";
-    case StepPart::kWarmUp:
-      return fmt::format("warm-up, {} left", left);
-    case StepPart::kPriming:
-      return left.empty() ? "priming" : fmt::format("priming, at most {} left", left);
-    case StepPart::kCoolDown:
-      return fmt::format("cool-down, at most {} left", left);
-  }
-  return "";
-}
-
 Line StepLine(const LiveStatus& status) {
   const bool alone = !status.ladder.empty() && status.ladder != kMixLadder;
   Line line = {{fmt::format("{}: {}{} sessions", PlaceOf(status), status.sessions,
@@ -199,25 +89,6 @@ Line StepLine(const LiveStatus& status) {
     line.push_back({"  " + Bar20(share), kDim});
   }
   return line;
-}
-
-std::string PhaseText(const LiveStatus& status) {
-  switch (status.phase) {
-    case RunPhase::kPreflight:
-      return "preflight: a few calls to the target";
-    case RunPhase::kGather:
-      return fmt::format("waiting for agents: {} of {} are here", status.agents_present,
-                         status.agents_planned);
-    case RunPhase::kPrepareRun:
-      return "agents take over the plan and the corpus";
-    case RunPhase::kReplace:
-      return fmt::format("waiting for another agent: {} of {} are here", status.agents_present,
-                         status.agents_planned);
-    case RunPhase::kStop:
-      return fmt::format("stopping, {} calls in flight", status.calls_in_flight);
-    default:
-      return Name(status.phase);
-  }
 }
 
 // "agents 2 of 2", with those that are silent or gone by name.
@@ -304,14 +175,8 @@ std::optional<std::string> ProgressLog::Next(const LiveStatus& status, const Bar
     return std::nullopt;
   }
   said_ = *status.measured / kLogEvery * kLogEvery;
-  std::string text = fmt::format("  {}: {} of {} lanes, {} in flight", PartText(status),
-                                 status.lanes, status.sessions, status.calls_in_flight);
-  for (const Limit& limit : bar.limits) {
-    const PartSoFar part = SoFarOf(limit, status.numbers);
-    text += fmt::format("; {} {} ({}, n {})", part.name, part.value, part.limit, part.n);
-  }
-  const std::string failures = FailuresByOutcome(status.numbers.outcomes);
-  return failures.empty() ? text : text + ": " + failures;
+  return fmt::format("  {}: {} of {} lanes, {} in flight{}", PartText(status), status.lanes,
+                     status.sessions, status.calls_in_flight, PartsSoFar(status.numbers, bar));
 }
 
 }  // namespace plimsoll

@@ -1,6 +1,7 @@
 #include "coordinator/judge/join_evidence.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace plimsoll {
 namespace {
@@ -28,6 +29,7 @@ void Add(std::vector<AgentEvidence>& agents, const AgentEvidence& more) {
   agent->cpu_share_max = std::max(agent->cpu_share_max, more.cpu_share_max);
   agent->records_lost += more.records_lost;
   agent->lost = agent->lost || more.lost;
+  agent->no_tally = agent->no_tally || more.no_tally;
 }
 
 void Add(FidelityEvidence& f, const FidelityEvidence& more) {
@@ -37,6 +39,7 @@ void Add(FidelityEvidence& f, const FidelityEvidence& more) {
   f.output_ratio_ppm.Merge(more.output_ratio_ppm);
   f.prompt_n += more.prompt_n;
   f.cached_n += more.cached_n;
+  f.tokens_out_n += more.tokens_out_n;
   f.tokens_expected += more.tokens_expected;
   f.tokens_reported += more.tokens_reported;
   f.drift_ppm.Merge(more.drift_ppm);
@@ -46,6 +49,20 @@ void Add(FidelityEvidence& f, const FidelityEvidence& more) {
   f.tool_invalid += more.tool_invalid;
   f.reasoning_only += more.reasoning_only;
   f.hidden_reasoning += more.hidden_reasoning;
+  f.doubts.no_output += more.doubts.no_output;
+  f.doubts.first_chunk_over += more.doubts.first_chunk_over;
+  f.doubts.output_over_cap += more.doubts.output_over_cap;
+  f.doubts.cached_over_prompt += more.doubts.cached_over_prompt;
+  f.doubts.rate_unbelievable += more.doubts.rate_unbelievable;
+  f.doubts.answers += more.doubts.answers;
+  f.doubts.answers_unlike += more.doubts.answers_unlike;
+  f.doubts.chunks += more.doubts.chunks;
+  f.doubts.tokens += more.doubts.tokens;
+}
+
+// Absent only where neither has one.
+void Add(std::optional<std::uint64_t>& sum, const std::optional<std::uint64_t>& more) {
+  if (more) sum = sum.value_or(0) + *more;
 }
 
 void AddSums(StepEvidence& joint, const StepEvidence& more) {
@@ -61,9 +78,9 @@ void AddSums(StepEvidence& joint, const StepEvidence& more) {
   joint.end_to_end_rate_mtok_s.Merge(more.end_to_end_rate_mtok_s);
   joint.ttft_infinite += more.ttft_infinite;
   joint.rate_zero += more.rate_zero;
-  joint.tokens_in += more.tokens_in;
-  joint.tokens_cached += more.tokens_cached;
-  joint.tokens_out += more.tokens_out;
+  Add(joint.tokens_in, more.tokens_in);
+  Add(joint.tokens_cached, more.tokens_cached);
+  Add(joint.tokens_out, more.tokens_out);
   joint.usage_missing += more.usage_missing;
 }
 

@@ -172,13 +172,16 @@ PartVerdict JudgePart(const Limit& limit, const StepEvidence& evidence, double s
   }
   if (limit.metric == Metric::kInteractivity) {
     const std::uint64_t ok = evidence.outcomes[static_cast<std::size_t>(Outcome::kOk)];
-    const std::uint64_t missing = evidence.usage_missing;
+    const std::uint64_t contradicted = evidence.fidelity.doubts.contradicted();
+    const std::uint64_t missing = evidence.usage_missing + contradicted;
     if (static_cast<double>(missing) >
         void_rules::kUsageMissingShareMax * static_cast<double>(ok)) {
-      return NoData(std::move(part),
-                    fmt::format("{} of {} ok calls came without usage, over {:g}%: their "
-                                "interactivity is unknown",
-                                missing, ok, void_rules::kUsageMissingShareMax * 100));
+      return NoData(
+          std::move(part),
+          fmt::format("{} of {} ok calls came without usage{}, over {:g}%: their "
+                      "interactivity is unknown",
+                      missing, ok, contradicted > 0 ? " or with usage that contradicts itself" : "",
+                      void_rules::kUsageMissingShareMax * 100));
     }
   }
   return JudgeLatency(std::move(part), evidence, tail);

@@ -129,7 +129,8 @@ void RunDriver::Do(const action::PrepareStep& a) {
   StartGenerationIfLanesEnd(a);
   lanes_ = LanesOf(a.plan.sessions, machine_.state().ladder);
   ingest_ = std::make_unique<StepIngest>(a.plan, lanes_, replay_facts_.tier_names(),
-                                         replay_facts_.recorded_cycles(), spec_.bar, fit_);
+                                         replay_facts_.recorded_cycles(), spec_.bar, fit_,
+                                         spec_.plan.target.max_tokens);
   deps_.say(fmt::format("step {}: {} sessions{}", steps_.size() + 1, a.plan.sessions,
                         a.note.empty() ? "" : " (" + a.note + ")"));
   for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {
@@ -204,23 +205,28 @@ void RunDriver::Do(const action::Finish& a) {
   });
 }
 
-std::uint32_t RunDriver::LanesMaxOf(std::uint32_t slot) const {
-  std::uint32_t most = 0;
+// The most that a slot has to hold, over all ladders.
+LaneShare RunDriver::MostOf(std::uint32_t slot) const {
+  LaneShare most;
   for (std::size_t ladder = 0; ladder <= spec_.settings.tier_ladders.size(); ++ladder) {
     const std::vector<std::uint32_t>& sessions = SessionsOf(spec_.settings, ladder);
     if (sessions.empty()) continue;
-    const std::vector<LaneSpec> lanes =
-        LanesOf(*std::max_element(sessions.begin(), sessions.end()), ladder);
-    most = std::max(most, static_cast<std::uint32_t>(std::count_if(
-                              lanes.begin(), lanes.end(),
-                              [&](const LaneSpec& lane) { return lane.agent_slot == slot; })));
+    LaneShare share;
+    for (const LaneSpec& lane :
+         LanesOf(*std::max_element(sessions.begin(), sessions.end()), ladder)) {
+      if (lane.agent_slot != slot) continue;
+      ++share.lanes;
+      share.connections += replay_facts_.peaks_in_flight()[lane.tier];
+    }
+    most.lanes = std::max(most.lanes, share.lanes);
+    most.connections = std::max(most.connections, share.connections);
   }
   return most;
 }
 
 // For its lanes of the largest step; if not, the run ends with that in words.
 bool RunDriver::HasRoom(std::uint32_t slot) {
-  const std::string why = WhyItHasNoRoom(fleet_.hello(slot), LanesMaxOf(slot));
+  const std::string why = WhyItHasNoRoom(fleet_.hello(slot), MostOf(slot));
   if (!why.empty()) Feed(event::AgentFaulted{slot, why});
   return why.empty();
 }

@@ -118,7 +118,7 @@ class RunDriver final : public FleetEvents {
   void FailStore(const Status& status);
   std::vector<AgentEvidence> AgentsOfStep() const;
   std::vector<LaneSpec> LanesOf(std::uint32_t sessions, std::size_t ladder) const;
-  std::uint32_t LanesMaxOf(std::uint32_t slot) const;
+  LaneShare MostOf(std::uint32_t slot) const;
   void StartGenerationIfLanesEnd(const action::PrepareStep& a);
   StepEvidence EvidenceOfStep();
   bool HasRoom(std::uint32_t slot);

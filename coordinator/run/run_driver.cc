@@ -8,7 +8,6 @@
 
 #include "common/base/limits.h"
 #include "common/plan/lanes.h"
-#include "coordinator/fleet/agent_room.h"
 #include "coordinator/run/ladders.h"
 
 namespace plimsoll {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "coordinator/fleet/agent_room.h"
 #include "coordinator/fleet/fleet.h"
 #include "coordinator/ingest/batch_gate.h"
 #include "coordinator/ingest/step_ingest.h"

@@ -144,17 +144,6 @@ TEST(RunCodec, AStepBrokenOffBeforeItBeganIsDamaged) {
   EXPECT_EQ(DecodeStep(EncodeStep(row)).status().code(), absl::StatusCode::kDataLoss);
 }
 
-TEST(RunCodec, AnOriginThatNoStepHasIsDamaged) {
-  for (void (*damage)(StepOrigin&) :
-       {+[](StepOrigin& o) { o.kind = static_cast<StepKind>(0); },
-        +[](StepOrigin& o) { o.kind = static_cast<StepKind>(9); },
-        +[](StepOrigin& o) { o.ladder.clear(); }, +[](StepOrigin& o) { o.measured = -1ns; }}) {
-    StepRow row = AStep(3);
-    damage(row.summary.origin);
-    EXPECT_EQ(DecodeStep(EncodeStep(row)).status().code(), absl::StatusCode::kDataLoss);
-  }
-}
-
 TEST(RunCodec, WhatIsAbsentStaysAbsent) {
   const StatusOr<RunInfo> run = DecodeRun(EncodeRun(ARun("r1", 5)));
   ASSERT_TRUE(run.ok());

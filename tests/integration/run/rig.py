@@ -262,7 +262,7 @@ target:
 corpus: {corpus}
 mix: {mix}
 sweep: {{sessions: {sessions}, target: {target}, warm_up: {warm_up}, measure: {measure},
-        block: 2s, drain_limit: {drain_limit}, prime_limit: 3s}}
+        block: 2s, drain_limit: {drain_limit}, prime_limit: 3s, extend: off, fail_early: off}}
 bar: {{ttft_p90: 5s, interactivity_p90: 1 tok/s, errors: {errors}}}
 fleet: {fleet}
 {more}

@@ -21,7 +21,7 @@ void AddNote(std::string& note, const std::string& more) {
 
 std::string EarlyWords(const EarlyFinding& finding, Duration measured, std::uint64_t hung_up) {
   return fmt::format(
-      "failed early, after {} of {} blocks: {} were measured; {} calls were hung up at the end and "
+      "ended early, after {} of {} blocks: {} were measured; {} calls were hung up at the end and "
       "are not counted as failed",
       finding.after_blocks, finding.of_blocks, ShortTime(measured), hung_up);
 }

@@ -69,8 +69,7 @@ inline LiveStatus ALiveStatus() {
   status.numbers.ttft_at_bar_s = 2.5;
   status.numbers.rate_at_bar_tok_s = 30.5;
   status.place = 2;
-  status.kind = StepKind::kRepeat;
-  status.ladder = "light";
+  status.ladder = "mix";
   status.part_left = 42s;
   status.measured = 18s;
   status.agents_planned = 2;

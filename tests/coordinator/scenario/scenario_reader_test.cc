@@ -184,7 +184,7 @@ TEST(ScenarioReader, LaddersBeginWithTheMixAndNameTiersOnce) {
 
 TEST(ScenarioReader, ABudgetHoldsAtLeastAStepAndIsWhatRefinementsAreMadeOf) {
   const auto with = [](const std::string& more) {
-    std::string yaml = kMinimal;
+    std::string yaml(kMinimal);
     yaml.replace(yaml.find("{sessions: [2, 4]}"), 18, "{sessions: [2, 4], " + more + "}");
     Problems problems("s.yaml");
     (void)ReadScenario(yaml, "", problems);

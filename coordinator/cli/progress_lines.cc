@@ -7,6 +7,7 @@
 
 #include "common/base/limits.h"
 #include "common/base/text.h"
+#include "coordinator/judge/metrics.h"
 #include "coordinator/judge/proportion.h"
 #include "coordinator/report/text_layout.h"
 
@@ -46,7 +47,7 @@ std::string Render(const Line& line, const ProgressStyle& style) {
 }
 
 // What a limit of the bar looks like so far.
-struct PartSoFar {
+struct PartShown {
   std::string name;   // "TTFT P90".
   std::string value;  // "0.11 s"; "–" without one.
   std::string limit;  // "limit 1 s".
@@ -55,66 +56,35 @@ struct PartSoFar {
   bool within = false;
 };
 
-std::uint64_t FailuresOf(const OutcomeCounts& outcomes) {
-  std::uint64_t failures = 0;
-  for (std::size_t i = 1; i < kOutcomes; ++i) {
-    if (IsFailure(static_cast<Outcome>(i))) failures += outcomes[i];
+// Told by records alone, at the step's end.
+bool AtTheEnd(const Limit& limit) {
+  return limit.metric == Metric::kToolCalls;
+}
+
+PartShown ShownOf(const Limit& limit, const PartSoFar& so_far) {
+  const MetricTraits& traits = TraitsOf(limit.metric);
+  PartShown part{.name = PartName(limit),
+                 .value = so_far.value.infinite ? "infinite" : "–",
+                 .limit = "limit " + LimitText(limit),
+                 .n = so_far.n};
+  if (AtTheEnd(limit)) return part;
+  part.enough = IsBadShare(limit.metric) ? part.n > 0 : part.n >= FewestForQuantile(limit.quantile);
+  if (!so_far.value.value) return part;
+  const double value = *so_far.value.value;
+  part.value = IsBadShare(limit.metric) ? fmt::format("{:.2f}%", value * 100)
+                                        : fmt::format("{} {}", ThreeDigits(value), traits.unit);
+  part.within = traits.at_most ? value <= limit.value : value >= limit.value;
+  return part;
+}
+
+// One for each limit of the bar; nothing is known of those that the status does not have yet.
+std::vector<PartShown> ShownOf(const Bar& bar, const LiveNumbers& numbers) {
+  std::vector<PartShown> texts;
+  for (std::size_t i = 0; i < bar.limits.size(); ++i) {
+    const bool known = i < numbers.parts.size();
+    texts.push_back(ShownOf(bar.limits[i], known ? numbers.parts[i] : PartSoFar{}));
   }
-  return failures;
-}
-
-PartSoFar TtftSoFar(const Limit& limit, const LiveNumbers& numbers) {
-  PartSoFar part{.name = fmt::format("TTFT P{:g}", limit.quantile * 100),
-                 .value = numbers.ttft_at_bar_infinite ? "infinite" : "–",
-                 .limit = fmt::format("limit {:g} s", limit.value),
-                 .n = numbers.ttft_n,
-                 .enough = numbers.ttft_n >= FewestForQuantile(limit.quantile)};
-  if (!numbers.ttft_at_bar_s.has_value()) return part;
-  part.value = ThreeDigits(*numbers.ttft_at_bar_s) + " s";
-  part.within = *numbers.ttft_at_bar_s <= limit.value;
-  return part;
-}
-
-PartSoFar RateSoFar(const Limit& limit, const LiveNumbers& numbers) {
-  PartSoFar part{.name = fmt::format("interactivity P{:g}", limit.quantile * 100),
-                 .value = "–",
-                 .limit = fmt::format("limit {:g} tok/s", limit.value),
-                 .n = numbers.rate_n,
-                 .enough = numbers.rate_n >= FewestForQuantile(limit.quantile)};
-  if (!numbers.rate_at_bar_tok_s.has_value()) return part;
-  part.value = ThreeDigits(*numbers.rate_at_bar_tok_s) + " tok/s";
-  part.within = *numbers.rate_at_bar_tok_s >= limit.value;
-  return part;
-}
-
-PartSoFar ErrorsSoFar(const Limit& limit, const LiveNumbers& numbers) {
-  PartSoFar part{.name = "errors",
-                 .value = "–",
-                 .limit = fmt::format("limit {:g}%", limit.value * 100),
-                 .n = numbers.attempts,
-                 .enough = numbers.attempts > 0};
-  if (numbers.attempts == 0) return part;
-  const double share =
-      static_cast<double>(FailuresOf(numbers.outcomes)) / static_cast<double>(numbers.attempts);
-  part.value = fmt::format("{:.2f}%", share * 100);
-  part.within = share <= limit.value;
-  return part;
-}
-
-PartSoFar SoFarOf(const Limit& limit, const LiveNumbers& numbers) {
-  switch (limit.metric) {
-    case Metric::kTtft:
-      return TtftSoFar(limit, numbers);
-    case Metric::kInteractivity:
-      return RateSoFar(limit, numbers);
-    case Metric::kErrors:
-      break;
-    case Metric::kToolCalls:  // Told by records alone, at the step's end.
-      return {.name = "tool calls",
-              .value = "–",
-              .limit = fmt::format("limit {:g}%", limit.value * 100)};
-  }
-  return ErrorsSoFar(limit, numbers);
+  return texts;
 }
 
 // "1 refused, 2 cut"; empty without failures.
@@ -128,29 +98,37 @@ std::string FailuresByOutcome(const OutcomeCounts& outcomes) {
   return text;
 }
 
-Line PartLine(const Limit& limit, const LiveNumbers& numbers) {
-  const PartSoFar part = SoFarOf(limit, numbers);
+Line PartLine(const Limit& limit, const PartShown& part, std::size_t name_columns,
+              const LiveNumbers& numbers) {
   const bool errors = limit.metric == Metric::kErrors;
   const char* judged = !part.enough ? kPlain : part.within ? kGood : kBad;
-  Line line = {{fmt::format("  {:<18}", part.name)},
+  Line line = {{fmt::format("  {:<{}}", part.name, name_columns)},
                {fmt::format("{:<12}", part.value), judged},
                {fmt::format("{:<15}", part.limit), kDim},
                {fmt::format(" {} {}", part.n, errors ? "attempts" : "calls")}};
-  if (limit.metric == Metric::kToolCalls) {
+  if (AtTheEnd(limit)) {
     line.back() = {" judged at the step's end", kDim};
   } else if (errors) {
     const std::string failures = FailuresByOutcome(numbers.outcomes);
-    if (!failures.empty()) line.push_back({": " + failures, kWarn});
+    if (!failures.empty() && limit.tier.empty()) line.push_back({": " + failures, kWarn});
   } else if (!part.enough) {
     line.push_back(
         {fmt::format(", too few to judge: {} needed", FewestForQuantile(limit.quantile)), kDim});
   } else {
-    line.push_back({part.within ? ", within so far" : ", over the limit so far", judged});
-    if (!part.within && limit.metric == Metric::kInteractivity) {
-      line.back().text = ", under the limit so far";
-    }
+    const char* missed =
+        TraitsOf(limit.metric).at_most ? ", over the limit so far" : ", under the limit so far";
+    line.push_back({part.within ? ", within so far" : missed, judged});
   }
   return line;
+}
+
+void AddPartLines(const Bar& bar, const LiveNumbers& numbers, std::vector<Line>* lines) {
+  const std::vector<PartShown> texts = ShownOf(bar, numbers);
+  std::size_t columns = 18;
+  for (const PartShown& part : texts) columns = std::max(columns, part.name.size() + 1);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    lines->push_back(PartLine(bar.limits[i], texts[i], columns, numbers));
+  }
 }
 
 // "[######------]" for the measured time.
@@ -246,8 +224,7 @@ Line ShortLine(const LiveStatus& status, const Bar& bar) {
   std::string text = fmt::format("{}/{} {} sessions {}", status.place, status.steps_planned,
                                  status.sessions, Name(status.part));
   if (status.part_left) text += " " + ShortTime(*status.part_left);
-  for (const Limit& limit : bar.limits) {
-    const PartSoFar part = SoFarOf(limit, status.numbers);
+  for (const PartShown& part : ShownOf(bar, status.numbers)) {
     if (part.n > 0) text += fmt::format(", {} {}", part.name, part.value);
   }
   return {{text}};
@@ -264,7 +241,7 @@ std::vector<std::string> ProgressBlock(const LiveStatus& status, const Bar& bar,
     lines = {{{PhaseText(status), kBold}}, TimeLine(status)};
   } else {
     lines = {StepLine(status), LoadLine(status)};
-    for (const Limit& limit : bar.limits) lines.push_back(PartLine(limit, status.numbers));
+    AddPartLines(bar, status.numbers, &lines);
     lines.push_back(TimeLine(status));
   }
   std::vector<std::string> block;
@@ -300,8 +277,7 @@ std::optional<std::string> ProgressLog::Next(const LiveStatus& status, const Bar
   said_ = *status.measured / kLogEvery * kLogEvery;
   std::string text = fmt::format("  {}: {} of {} lanes, {} in flight", PartText(status),
                                  status.lanes, status.sessions, status.calls_in_flight);
-  for (const Limit& limit : bar.limits) {
-    const PartSoFar part = SoFarOf(limit, status.numbers);
+  for (const PartShown& part : ShownOf(bar, status.numbers)) {
     text += fmt::format("; {} {} ({}, n {})", part.name, part.value, part.limit, part.n);
   }
   const std::string failures = FailuresByOutcome(status.numbers.outcomes);

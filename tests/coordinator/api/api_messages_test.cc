@@ -95,7 +95,8 @@ RunView FullView() {
   view.live = true;
   view.status = ALiveStatus();
   view.status->agents[0].slot = 1;  // Not its default.
-  view.status->numbers.ttft_p90_infinite = view.status->numbers.ttft_at_bar_infinite = true;
+  view.status->numbers.ttft_p90_infinite = true;
+  view.status->numbers.parts[1].value = {.value = {}, .infinite = true};
   view.model = SampleRun();
   view.model.steps = {FullStep()};
   view.model.verdict = {.verdict = Verdict::kFail, .exit_code = 1, .reason = "15 do not hold"};

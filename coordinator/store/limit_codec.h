@@ -1,0 +1,21 @@
+// Limits of the bar to their stored messages and back.
+#pragma once
+
+#include "common/base/status.h"
+#include "coordinator/judge/bar.h"
+
+namespace plimsoll {
+
+namespace v1 {
+class StoredLimit;
+class StoredLimitOrigin;
+}  // namespace v1
+
+void WriteOrigin(const LimitOrigin& origin, v1::StoredLimitOrigin* out);
+// DataLoss: a number that no origin has.
+StatusOr<LimitOrigin> ReadOrigin(const v1::StoredLimitOrigin& in);
+
+void WriteLimit(const Limit& limit, v1::StoredLimit* out);
+StatusOr<Limit> ReadLimit(const v1::StoredLimit& in);
+
+}  // namespace plimsoll

@@ -6,6 +6,25 @@
 #include <fmt/format.h>
 
 namespace plimsoll {
+namespace {
+
+// Of one well-formed character.
+bool SteersTerminals(std::string_view character) {
+  const auto first = static_cast<unsigned char>(character[0]);
+  if (character.size() == 1) return first < 0x20 || first == 0x7f;
+  const auto second = static_cast<unsigned char>(character[1]);
+  if (character.size() == 2) return first == 0xC2 && second < 0xA0;  // U+0080 … U+009F.
+  return character == "\xE2\x80\xA8" || character == "\xE2\x80\xA9";
+}
+
+std::string Escaped(char byte) {
+  if (byte == '\n') return "\\n";
+  if (byte == '\r') return "\\r";
+  if (byte == '\t') return "\\t";
+  return fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
+}
+
+}  // namespace
 
 std::size_t Utf8CharacterBytes(std::string_view text) {
   const auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
@@ -36,25 +55,19 @@ std::string LowerAscii(std::string_view text) {
   return lower;
 }
 
-std::string Excerpt(std::string_view text, std::size_t bytes_max) {
+std::string Printable(std::string_view text, std::size_t bytes_max) {
   std::string line;
   std::size_t at = 0;
   while (at < text.size()) {
-    const std::size_t size = Utf8CharacterBytes(text.substr(at));
-    if (at + (size == 0 ? 1 : size) > bytes_max) break;
-    const auto byte = static_cast<unsigned char>(text[at]);
-    if (byte == '\n') {
-      line += "\\n";
-    } else if (byte == '\r') {
-      line += "\\r";
-    } else if (byte == '\t') {
-      line += "\\t";
-    } else if (size == 0 || byte < 0x20 || byte == 0x7f) {
-      line += fmt::format("\\x{:02x}", byte);
+    const std::size_t known = Utf8CharacterBytes(text.substr(at));
+    const std::string_view character = text.substr(at, std::max<std::size_t>(1, known));
+    if (character.size() > bytes_max - at) break;
+    if (known > 0 && !SteersTerminals(character)) {
+      line += character;
     } else {
-      line.append(text.substr(at, size));
+      for (const char byte : character) line += Escaped(byte);
     }
-    at += size == 0 ? 1 : size;
+    at += character.size();
   }
   if (at < text.size()) line += "…";
   return line;

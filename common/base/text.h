@@ -19,9 +19,11 @@ std::size_t Utf8CharacterBytes(std::string_view text);
 // Three significant digits without an exponent: 0.0123, 4.81, 412, 1234.
 std::string ThreeDigits(double value);
 
-// What people read of foreign bytes: one line of valid UTF-8, at most `bytes_max` bytes of `text`
-// and "…" where it was cut. Control characters and bytes that are no UTF-8 become \n, \r, \t, \xNN.
-std::string Excerpt(std::string_view text, std::size_t bytes_max);
+// What people read of foreign bytes (names, reasons, answers), whatever is in them: one line of
+// valid UTF-8 that steers no terminal, at most `bytes_max` bytes of `text` and "…" where it was
+// cut. Control characters (C0, DEL, C1: terminals obey those too), line and paragraph separators
+// and bytes that are no UTF-8 become \n, \r, \t, \xNN. Such a text stays as it is when shown again.
+std::string Printable(std::string_view text, std::size_t bytes_max = std::string_view::npos);
 
 // The text with every byte that is not part of well-formed UTF-8 replaced by U+FFFD: for readers
 // that refuse a whole message over one such byte.

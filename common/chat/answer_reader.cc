@@ -13,15 +13,6 @@ constexpr std::size_t kReasonBytes = 200;
 constexpr std::size_t kHeadBytes = 120;
 constexpr std::size_t kBytesKept = std::size_t{1} << 20;  // Of a buffer, for the next answer.
 
-// What people read: one line, short, of printable characters.
-std::string Line(std::string_view text) {
-  std::string line(text.substr(0, kReasonBytes + 1));
-  for (char& c : line) {
-    if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) == 0x7f) c = ' ';
-  }
-  return Excerpt(line, kReasonBytes);
-}
-
 // Known by code or type where there is one; engines that only use words all name the context.
 bool SaysContextOverflow(const ChatChunk& chunk, std::string_view raw) {
   for (const std::string* word : {&chunk.error_code, &chunk.error_type}) {
@@ -135,7 +126,9 @@ void AnswerReader::Finish() {
   } else if (kind_ == BodyKind::kError) {
     payloads_.Parse(whole_, &chunk_);
     context_overflow_ = SaysContextOverflow(chunk_, whole_);
-    error_ = Line(chunk_.error_message.empty() ? std::string_view(whole_) : chunk_.error_message);
+    error_ =
+        Printable(chunk_.error_message.empty() ? std::string_view(whole_) : chunk_.error_message,
+                  kReasonBytes);
   }
 }
 
@@ -210,7 +203,7 @@ void AnswerReader::TakeChunk() {
 void AnswerReader::Fail(std::string_view what, std::string_view detail) {
   failed_ = true;
   error_ = std::string(what);
-  if (!detail.empty()) error_.append(": ").append(Line(detail));
+  if (!detail.empty()) error_.append(": ").append(Printable(detail, kReasonBytes));
 }
 
 std::uint8_t AnswerReader::AnswerFlags() const {
@@ -268,7 +261,7 @@ std::string AnswerReader::Reason() const {
 }
 
 std::string AnswerReader::FirstBytes() const {
-  return valid_ ? "" : Excerpt(head_, kHeadBytes);
+  return valid_ ? "" : Printable(head_, kHeadBytes);
 }
 
 bool AnswerReader::head_full() const {

@@ -151,6 +151,9 @@ class HttpCallTransport::HttpCall final : public CallTransport::Call, private Tr
     });
   }
 
+  void OnConnecting(MonoTime at) override {
+    if (result_.connecting == CallResult::kNever) result_.connecting = at;
+  }
   void OnSent(MonoTime at) override {
     last_heard_ = at;
     if (result_.sent == CallResult::kNever) result_.sent = at;  // A resend is not a later start.
@@ -238,7 +241,7 @@ class HttpCallTransport::HttpCall final : public CallTransport::Call, private Tr
   void EndForeign(MonoTime at) {
     End(Outcome::kHttpError, at,
         fmt::format("status {} with {}", result_.http_status,
-                    Excerpt(content_type_, kShortHeader)));
+                    Printable(content_type_, kShortHeader)));
   }
 
   void EndOfAnswer(const TransferEnd& end) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "common/base/text.h"
 #include "coordinator/report/text_layout.h"
 
 namespace plimsoll {

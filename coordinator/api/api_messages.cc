@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "common/base/text.h"
+#include "coordinator/api/replay_messages.h"
 #include "coordinator/judge/metrics.h"
 #include "plimsoll/v1/api.pb.h"
 
@@ -100,10 +101,12 @@ void Fill(const PartVerdict& part, v1::Part* out) {
   out->set_n(part.n);
   Fill(ShownPercentile{part.value, part.value_infinite}, out->mutable_value());
   SetIf(part.value_ok_only, out, &v1::Part::set_value_ok_only);
-  v1::Interval* share = out->mutable_share();
-  share->set_value(Finite(part.share_within));
-  share->set_low_95(Finite(part.share_low));
-  share->set_high_95(Finite(part.share_high));
+  if (part.n > 0) {
+    v1::Interval* share = out->mutable_share();
+    share->set_value(Finite(part.share_within));
+    share->set_low_95(Finite(part.share_low));
+    share->set_high_95(Finite(part.share_high));
+  }
   SetIf(part.margin, out, &v1::Part::set_margin_of_limit);
 }
 
@@ -126,6 +129,8 @@ void Fill(const TtftSummary& ttft, v1::Ttft* out) {
   Fill(ttft.p90_s, out->mutable_p90_s());
   Fill(ttft.p90_ok_s, out->mutable_p90_ok_only_s());
   Fill(ttft.p90_sent_s, out->mutable_p90_from_sent_s());
+  Fill(ttft.p95_s, out->mutable_p95_s());
+  Fill(ttft.p99_s, out->mutable_p99_s());
 }
 
 void Fill(const RateSummary& rate, v1::Interactivity* out) {
@@ -136,6 +141,8 @@ void Fill(const RateSummary& rate, v1::Interactivity* out) {
   SetIf(rate.reached_by_90_tok_s, out, &Out::set_reached_by_90_percent_tok_s);
   SetIf(rate.reached_by_90_ok_tok_s, out, &Out::set_reached_by_90_percent_ok_only_tok_s);
   SetIf(rate.end_to_end_reached_by_90_tok_s, out, &Out::set_end_to_end_reached_by_90_percent_tok_s);
+  SetIf(rate.reached_by_95_tok_s, out, &Out::set_reached_by_95_percent_tok_s);
+  SetIf(rate.reached_by_99_tok_s, out, &Out::set_reached_by_99_percent_tok_s);
 }
 
 template <typename Message>
@@ -148,14 +155,26 @@ void FillOutcomes(const OutcomeCounts& outcomes, Message* out) {
   }
 }
 
-void Fill(const ErrorSummary& errors, v1::Errors* out) {
+void Fill(const ErrorSummary& errors, bool told, v1::Errors* out) {
   out->set_attempts(errors.attempts);
   out->set_ok(errors.ok);
   out->set_failed(errors.failed);
   out->set_client_errors(errors.client_errors);
-  out->set_unsent_calls(errors.unsent);
+  if (told) out->set_unsent_calls(errors.unsent);
   SetIf(errors.error_share, out, &v1::Errors::set_error_share);
   FillOutcomes(errors.outcomes, out);
+}
+
+void Fill(const UsageDoubts& doubts, v1::UsageDoubts* out) {
+  out->set_no_output(doubts.no_output);
+  out->set_first_chunk_over(doubts.first_chunk_over);
+  out->set_output_over_cap(doubts.output_over_cap);
+  out->set_cached_over_prompt(doubts.cached_over_prompt);
+  out->set_rate_unbelievable(doubts.rate_unbelievable);
+  out->set_answers(doubts.answers);
+  out->set_answers_unlike(doubts.answers_unlike);
+  out->set_chunks(doubts.chunks);
+  out->set_tokens(doubts.tokens);
 }
 
 void Fill(const FidelitySummary& fidelity, v1::Fidelity* out) {
@@ -165,6 +184,7 @@ void Fill(const FidelitySummary& fidelity, v1::Fidelity* out) {
   SetIf(fidelity.output_ratio_p50, out, &Out::set_output_came_p50_share);
   out->set_prompt_n(fidelity.prompt_n);
   out->set_cached_n(fidelity.cached_n);
+  out->set_tokens_out_n(fidelity.tokens_out_n);
   SetIf(fidelity.drift_p50, out, &Out::set_drift_p50_share);
   SetIf(fidelity.drift_max, out, &Out::set_drift_worst_share);
   SetIf(fidelity.drift_total, out, &Out::set_drift_total_share);
@@ -174,6 +194,7 @@ void Fill(const FidelitySummary& fidelity, v1::Fidelity* out) {
   out->set_tool_calls_invalid(fidelity.tool_invalid);
   out->set_reasoning_only(fidelity.reasoning_only);
   out->set_hidden_reasoning(fidelity.hidden_reasoning);
+  Fill(fidelity.doubts, out->mutable_doubts());
 }
 
 void Fill(const PreflightSummary& preflight, v1::Preflight* out) {
@@ -191,10 +212,12 @@ void Fill(const PreflightSummary& preflight, v1::Preflight* out) {
   out->set_ignore_eos_honoured(preflight.ignore_eos);
 }
 
-void Fill(const AgentEvidence& agent, v1::StepAgent* out) {
+void Fill(const AgentEvidence& agent, bool told, v1::StepAgent* out) {
   out->set_slot(agent.slot);
   out->set_name(ValidUtf8(agent.name));
   out->set_lanes(agent.lanes);
+  out->set_lost(agent.lost);
+  if (!told) return;
   out->set_attempts(agent.attempts);
   out->set_skew_s(Seconds(agent.skew_ns));
   out->set_lateness_p99_s(Seconds(agent.lateness_p99_ns));
@@ -203,7 +226,6 @@ void Fill(const AgentEvidence& agent, v1::StepAgent* out) {
   out->set_loop_stalled_s(Seconds(agent.loop_stalled_ns));
   out->set_cpu_max_share(Finite(agent.cpu_share_max));
   out->set_records_lost(agent.records_lost);
-  out->set_lost(agent.lost);
 }
 
 void Fill(const Identity& identity, v1::Identity* out) {
@@ -227,7 +249,7 @@ void Fill(const LiveAgent& agent, v1::LiveAgent* out) {
 
 // At the bar's first limit on all calls' `metric`; without one `otherwise`.
 ShownPercentile AtBar(const LiveNumbers& numbers, Metric metric, ShownPercentile otherwise) {
-  for (const PartSoFar& part : numbers.parts) {
+  for (const LimitSoFar& part : numbers.parts) {
     if (part.limit.metric != metric || !part.limit.tier.empty()) continue;
     return {part.value.value, part.value.infinite};
   }
@@ -245,7 +267,7 @@ void Fill(const LiveNumbers& numbers, v1::LiveNumbers* out) {
   const ShownPercentile rate{numbers.rate_reached_by_90_tok_s};
   SetIf(AtBar(numbers, Metric::kInteractivity, rate).value, out,
         &Out::set_interactivity_at_bar_tok_s);
-  for (const PartSoFar& part : numbers.parts) {
+  for (const LimitSoFar& part : numbers.parts) {
     v1::LivePart* to = out->add_parts();
     Fill(part.limit, to->mutable_limit());
     to->set_n(part.n);
@@ -309,20 +331,25 @@ void ToApi(const ReportedStep& step, v1::Step* out) {
   out->set_is_void(s.verdict.is_void);
   for (const std::string& reason : s.verdict.reasons) out->add_reasons(ValidUtf8(reason));
   for (const PartVerdict& part : s.verdict.parts) Fill(part, out->add_parts());
-  out->set_offered_share(Finite(s.verdict.offered_share));
-  out->set_sent_share(Finite(s.verdict.sent_share));
-  Fill(s.lane_state_share, out->mutable_lane_time());
-  out->set_requests_in_flight_mean(Finite(s.requests_in_flight_mean));
+  const bool told = HasTallies(s);
+  if (told) {
+    SetIf(s.verdict.offered_share, out, &v1::Step::set_offered_share);
+    SetIf(s.verdict.sent_share, out, &v1::Step::set_sent_share);
+    Fill(s.lane_state_share, out->mutable_lane_time());
+    SetIf(s.requests_in_flight_mean, out, &v1::Step::set_requests_in_flight_mean);
+  }
+  if (s.broken_off_after) out->set_stopped_after_s(ToSeconds(*s.broken_off_after));
   Fill(s.ttft, out->mutable_ttft());
   Fill(s.rate, out->mutable_interactivity());
-  Fill(s.errors, out->mutable_errors());
-  out->set_ok_calls_per_s(Finite(s.calls_ok_per_s));
-  out->set_tokens_in(s.tokens_in);
-  out->set_tokens_cached(s.tokens_cached);
-  out->set_tokens_out(s.tokens_out);
+  Fill(s.errors, told, out->mutable_errors());
+  SetIf(s.calls_ok_per_s, out, &v1::Step::set_ok_calls_per_s);
+  if (s.tokens_in) out->set_tokens_in(*s.tokens_in);
+  if (s.tokens_cached) out->set_tokens_cached(*s.tokens_cached);
+  if (s.tokens_out) out->set_tokens_out(*s.tokens_out);
   out->set_ok_calls_without_usage(s.usage_missing);
   Fill(s.fidelity, out->mutable_fidelity());
-  for (const AgentEvidence& agent : s.agents) Fill(agent, out->add_agents());
+  if (!s.replay.tiers.empty()) FillReplay(s.replay, told, out->mutable_replay());
+  for (const AgentEvidence& agent : s.agents) Fill(agent, HasTally(s, agent), out->add_agents());
   for (const Identity& identity : s.identities) Fill(identity, out->add_identities());
   for (const std::string& note : step.notes) out->add_notes(ValidUtf8(note));
 }

@@ -16,13 +16,11 @@ constexpr char kPages[] =
     "/api/v1/runs, /api/v1/runs/ID, /api/v1/runs/ID/report, /api/v1/runs/ID/watch, "
     "/api/v1/agents, /healthz and /metrics";
 
+constexpr std::size_t kShownBytes = 80;
+
 // A word of the request as it may stand in an error.
 std::string Shown(std::string_view text) {
-  std::string shown = ValidUtf8(text.substr(0, 80));
-  for (char& c : shown) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-  }
-  return shown;
+  return Printable(text, kShownBytes);
 }
 
 Status NoSuchPage(std::string_view path) {

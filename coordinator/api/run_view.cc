@@ -4,6 +4,8 @@
 
 #include "coordinator/report/run_list.h"
 #include "coordinator/report/run_report.h"
+#include "coordinator/report/text_layout.h"
+#include "coordinator/run/live_words.h"
 #include "coordinator/scenario/scenario_reader.h"
 
 namespace plimsoll {
@@ -55,7 +57,13 @@ Status WithLatestRuns(const RunRepo& repo, const Status& status) {
 
 std::string RunText(const RunView& view) {
   const Liveness liveness = view.live ? Liveness::kLive : Liveness::kDead;
-  return EndText(view.info, view.model) + "\n" + Ending(view.info, liveness) + "\n" +
+  std::string now;
+  if (view.status) {
+    now = LabelledLine("now", NowSentence(*view.status, view.model.bar));
+  } else if (view.live) {
+    now = LabelledLine("now", "another process runs it: this is what is stored so far");
+  }
+  return EndText(view.info, view.model) + "\n" + now + Ending(view.info, liveness) + "\n" +
          LogText(view.log);
 }
 

@@ -38,7 +38,7 @@ StatusOr<RunView> ReadRunView(const RunRepo& repo, std::string_view id_start,
 // `status`; of a run that was not found, with the ids of the latest runs behind it.
 Status WithLatestRuns(const RunRepo& repo, const Status& status);
 
-// What `plimsoll runs show` prints: the report, how it ended, the log.
+// What `plimsoll runs show` prints: the report, how it looks now or how it ended, the log.
 std::string RunText(const RunView& view);
 
 }  // namespace plimsoll

@@ -39,6 +39,7 @@ StatusOr<WatchHub::WatchId> WatchHub::Add(std::string_view id_start,
   watches_.emplace(id, Watch{.run = view.info.id,
                              .sink = std::move(sink),
                              .steps_sent = view.model.steps.size(),
+                             .preflight_sent = view.model.preflight.has_value(),
                              .said = scheduler_.Now()});
   if (!tick_.armed()) Arm();
   return id;
@@ -92,6 +93,10 @@ bool WatchHub::ShowProgress(Watch& watch, const RunView& view) {
     return false;
   }
   if (watch.sink->lagging()) return true;
+  if (view.model.preflight && !std::exchange(watch.preflight_sent, true)) {
+    SendRun(view, *watch.sink);
+    watch.said = scheduler_.Now();
+  }
   if (view.status.has_value()) {
     v1::RunEvent event;
     ToApi(*view.status, event.mutable_live());

@@ -67,6 +67,7 @@ class WatchHub {
     std::string run;
     std::shared_ptr<WatchSink> sink;  // Shared with the connection that it writes to.
     std::size_t steps_sent = 0;
+    bool preflight_sent = false;
     int failures = 0;
     MonoTime said{};                    // When something was sent last.
     std::optional<MonoTime> lags_from;  // Since then without a break.

@@ -10,20 +10,13 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "common/base/text.h"
 #include "common/corpus/stats.h"
 
 namespace plimsoll {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// Names come from files: nothing in them may break a line or a column.
-std::string Printable(std::string_view text) {
-  std::string out(text);
-  std::replace_if(
-      out.begin(), out.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, '?');
-  return out;
-}
 
 // The manifest's numeric columns, in its order.
 std::array<std::pair<const char*, std::uint64_t>, 16> Columns(const Session& session,
@@ -46,6 +39,7 @@ std::array<std::pair<const char*, std::uint64_t>, 16> Columns(const Session& ses
            {"max_in_flight", stats.max_in_flight}}};
 }
 
+// Names come from files: nothing in them may break a line or a column.
 std::string NameOfSession(const Session& session) {
   return Printable(session.file.empty() ? session.id : session.file);
 }

@@ -10,6 +10,7 @@
 #include "coordinator/judge/metrics.h"
 #include "coordinator/judge/proportion.h"
 #include "coordinator/report/text_layout.h"
+#include "coordinator/run/live_words.h"
 
 namespace plimsoll {
 namespace {
@@ -46,59 +47,7 @@ std::string Render(const Line& line, const ProgressStyle& style) {
   return text;
 }
 
-// What a limit of the bar looks like so far.
-struct PartShown {
-  std::string name;   // "TTFT P90".
-  std::string value;  // "0.11 s"; "–" without one.
-  std::string limit;  // "limit 1 s".
-  std::uint64_t n = 0;
-  bool enough = false;  // Calls for a percentile with an interval.
-  bool within = false;
-};
-
-// Told by records alone, at the step's end.
-bool AtTheEnd(const Limit& limit) {
-  return limit.metric == Metric::kToolCalls;
-}
-
-PartShown ShownOf(const Limit& limit, const PartSoFar& so_far) {
-  const MetricTraits& traits = TraitsOf(limit.metric);
-  PartShown part{.name = PartName(limit),
-                 .value = so_far.value.infinite ? "infinite" : "–",
-                 .limit = "limit " + LimitText(limit),
-                 .n = so_far.n};
-  if (AtTheEnd(limit)) return part;
-  part.enough = IsBadShare(limit.metric) ? part.n > 0 : part.n >= FewestForQuantile(limit.quantile);
-  if (!so_far.value.value) return part;
-  const double value = *so_far.value.value;
-  part.value = IsBadShare(limit.metric) ? fmt::format("{:.2f}%", value * 100)
-                                        : fmt::format("{} {}", ThreeDigits(value), traits.unit);
-  part.within = traits.at_most ? value <= limit.value : value >= limit.value;
-  return part;
-}
-
-// One for each limit of the bar; nothing is known of those that the status does not have yet.
-std::vector<PartShown> ShownOf(const Bar& bar, const LiveNumbers& numbers) {
-  std::vector<PartShown> texts;
-  for (std::size_t i = 0; i < bar.limits.size(); ++i) {
-    const bool known = i < numbers.parts.size();
-    texts.push_back(ShownOf(bar.limits[i], known ? numbers.parts[i] : PartSoFar{}));
-  }
-  return texts;
-}
-
-// "1 refused, 2 cut"; empty without failures.
-std::string FailuresByOutcome(const OutcomeCounts& outcomes) {
-  std::string text;
-  for (std::size_t i = 1; i < kOutcomes; ++i) {
-    const auto outcome = static_cast<Outcome>(i);
-    if (outcome == Outcome::kOk || outcomes[i] == 0) continue;
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", outcomes[i], Name(outcome));
-  }
-  return text;
-}
-
-Line PartLine(const Limit& limit, const PartShown& part, std::size_t name_columns,
+Line PartLine(const Limit& limit, const PartSoFar& part, std::size_t name_columns,
               const LiveNumbers& numbers) {
   const bool errors = limit.metric == Metric::kErrors;
   const char* judged = !part.enough ? kPlain : part.within ? kGood : kBad;
@@ -106,7 +55,7 @@ Line PartLine(const Limit& limit, const PartShown& part, std::size_t name_column
                {fmt::format("{:<12}", part.value), judged},
                {fmt::format("{:<15}", part.limit), kDim},
                {fmt::format(" {} {}", part.n, errors ? "attempts" : "calls")}};
-  if (AtTheEnd(limit)) {
+  if (limit.metric == Metric::kToolCalls) {
     line.back() = {" judged at the step's end", kDim};
   } else if (errors) {
     const std::string failures = FailuresByOutcome(numbers.outcomes);
@@ -123,9 +72,9 @@ Line PartLine(const Limit& limit, const PartShown& part, std::size_t name_column
 }
 
 void AddPartLines(const Bar& bar, const LiveNumbers& numbers, std::vector<Line>* lines) {
-  const std::vector<PartShown> texts = ShownOf(bar, numbers);
+  const std::vector<PartSoFar> texts = PartsOf(numbers, bar);
   std::size_t columns = 18;
-  for (const PartShown& part : texts) columns = std::max(columns, part.name.size() + 1);
+  for (const PartSoFar& part : texts) columns = std::max(columns, part.name.size() + 1);
   for (std::size_t i = 0; i < texts.size(); ++i) {
     lines->push_back(PartLine(bar.limits[i], texts[i], columns, numbers));
   }
@@ -137,31 +86,6 @@ std::string Bar20(double share) {
   return "[" + std::string(full, '#') + std::string(20 - full, '-') + "]";
 }
 
-std::string PlaceOf(const LiveStatus& status) {
-  return status.place > 0 ? fmt::format("step {} of {}", status.place, status.steps_planned)
-                          : std::string("step");
-}
-
-// "measuring 2m13s of 5m" · "warm-up, 12s left" · "cool-down, at most 20s".
-std::string PartText(const LiveStatus& status) {
-  const std::string left = status.part_left ? ShortTime(*status.part_left) : "";
-  switch (status.part) {
-    case StepPart::kMeasured:
-      if (status.measured && status.step_left) {
-        return fmt::format("measuring, {} of {}", ShortTime(*status.measured),
-                           ShortTime(*status.measured + *status.step_left));
-      }
-      return "measuring";
-    case StepPart::kWarmUp:
-      return fmt::format("warm-up, {} left", left);
-    case StepPart::kPriming:
-      return left.empty() ? "priming" : fmt::format("priming, at most {} left", left);
-    case StepPart::kCoolDown:
-      return fmt::format("cool-down, at most {} left", left);
-  }
-  return "";
-}
-
 Line StepLine(const LiveStatus& status) {
   Line line = {{fmt::format("{}: {} sessions", PlaceOf(status), status.sessions), kBold},
                {"  " + PartText(status)}};
@@ -171,25 +95,6 @@ Line StepLine(const LiveStatus& status) {
     line.push_back({"  " + Bar20(share), kDim});
   }
   return line;
-}
-
-std::string PhaseText(const LiveStatus& status) {
-  switch (status.phase) {
-    case RunPhase::kPreflight:
-      return "preflight: a few calls to the target";
-    case RunPhase::kGather:
-      return fmt::format("waiting for agents: {} of {} are here", status.agents_present,
-                         status.agents_planned);
-    case RunPhase::kPrepareRun:
-      return "agents take over the plan and the corpus";
-    case RunPhase::kReplace:
-      return fmt::format("waiting for another agent: {} of {} are here", status.agents_present,
-                         status.agents_planned);
-    case RunPhase::kStop:
-      return fmt::format("stopping, {} calls in flight", status.calls_in_flight);
-    default:
-      return Name(status.phase);
-  }
 }
 
 // "agents 2 of 2", with those that are silent or gone by name.
@@ -224,7 +129,7 @@ Line ShortLine(const LiveStatus& status, const Bar& bar) {
   std::string text = fmt::format("{}/{} {} sessions {}", status.place, status.steps_planned,
                                  status.sessions, Name(status.part));
   if (status.part_left) text += " " + ShortTime(*status.part_left);
-  for (const PartShown& part : ShownOf(bar, status.numbers)) {
+  for (const PartSoFar& part : PartsOf(status.numbers, bar)) {
     if (part.n > 0) text += fmt::format(", {} {}", part.name, part.value);
   }
   return {{text}};
@@ -275,13 +180,8 @@ std::optional<std::string> ProgressLog::Next(const LiveStatus& status, const Bar
     return std::nullopt;
   }
   said_ = *status.measured / kLogEvery * kLogEvery;
-  std::string text = fmt::format("  {}: {} of {} lanes, {} in flight", PartText(status),
-                                 status.lanes, status.sessions, status.calls_in_flight);
-  for (const PartShown& part : ShownOf(bar, status.numbers)) {
-    text += fmt::format("; {} {} ({}, n {})", part.name, part.value, part.limit, part.n);
-  }
-  const std::string failures = FailuresByOutcome(status.numbers.outcomes);
-  return failures.empty() ? text : text + ": " + failures;
+  return fmt::format("  {}: {} of {} lanes, {} in flight{}", PartText(status), status.lanes,
+                     status.sessions, status.calls_in_flight, PartsSoFar(status.numbers, bar));
 }
 
 }  // namespace plimsoll

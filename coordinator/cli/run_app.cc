@@ -12,6 +12,7 @@
 
 #include "common/base/real_clock.h"
 #include "common/base/rng.h"
+#include "common/base/text.h"
 #include "common/base/url.h"
 #include "common/base/version.h"
 #include "common/chat/http_call_transport.h"
@@ -29,7 +30,6 @@
 #include "coordinator/fleet/grpc_fleet_server.h"
 #include "coordinator/report/json_report.h"
 #include "coordinator/report/run_report.h"
-#include "coordinator/report/text_layout.h"
 #include "coordinator/run/local_agents.h"
 #include "coordinator/run/preflight.h"
 #include "coordinator/run/run_driver.h"
@@ -167,6 +167,11 @@ Status RunApp::StartLinks() {
   if (fleet.local > 0) {
     local_ = std::make_unique<LocalAgents>(loop_, ProgramBeside("plimsoll-agent"),
                                            links_->address(), HostOfUrl(plan_.target.url));
+    // Above the block, as all that is said: two writers on one terminal would break it.
+    local_->on_lines = [this](std::vector<std::string> lines) {
+      for (std::string& line : lines) line = Stamped(line);
+      progress_.Say(lines);
+    };
   } else {
     Say(fmt::format("waiting for {} agents: plimsoll-agent --coordinator {} --allow {}",
                     fleet.agents, links_->address(), HostOfUrl(plan_.target.url)));
@@ -263,6 +268,9 @@ void RunApp::StartPreflight(const RunPlan& plan, std::function<void(PreflightRep
 
 void RunApp::OnPreflight(const PreflightReport& report) {
   info_.preflight = report.summary;
+  // At once, so that whoever looks at the run meanwhile sees it. A store that fails says so on the
+  // next batch.
+  (void)repo_.PutRun(info_);
   for (const Finding& finding : report.summary.findings) {
     // A blocking one is said by the run's end.
     if (finding.level == FindingLevel::kBlocking) continue;
@@ -301,7 +309,9 @@ int RunApp::Run() {
     loop_.Run();
     progress_.Stop();
   }
-  return Conclude();
+  const int code = Conclude();
+  if (local_ != nullptr) local_->Close();  // Their last words need what is destroyed before them.
+  return code;
 }
 
 int RunApp::Conclude() {

@@ -11,7 +11,7 @@ namespace {
 using Kind = Observation::Kind;
 
 double EndToEndRate(const CallRecord& r) {
-  if (r.last_token == kAbsentNanos || r.tokens_out == kAbsentTokens ||
+  if (r.last_token == kAbsentNanos || r.tokens_out == kAbsentTokens || OutputContradicted(r) ||
       r.last_token <= r.first_released) {
     return -1;
   }

@@ -6,7 +6,6 @@
 #include <numeric>
 #include <utility>
 
-#include "common/base/rng.h"
 #include "coordinator/judge/metrics.h"
 
 namespace plimsoll {
@@ -17,21 +16,22 @@ std::int64_t Ppm(double share) {
   return static_cast<std::int64_t>(std::llround(std::min(share, 1e6) * 1e6));
 }
 
-// Odd, so that it and its small multiples are not 0.
-std::uint32_t PlayMixed(std::uint32_t lane, std::uint32_t play) {
-  return static_cast<std::uint32_t>(MixKey(lane, play) >> 32) | 1;
+// A sum that stays absent until a call reports something.
+void AddTokens(std::uint32_t tokens, std::optional<std::uint64_t>* sum) {
+  if (tokens != kAbsentTokens) *sum = sum->value_or(0) + tokens;
 }
 
 }  // namespace
 
 StepIngest::StepIngest(const StepPlan& plan, std::vector<LaneSpec> lanes,
                        std::vector<std::string> tier_names, std::vector<Duration> recorded_cycle,
-                       const Bar& bar, const TemplateFit& fit)
+                       const Bar& bar, const TemplateFit& fit, std::uint32_t output_cap)
     : plan_(plan),
       lanes_(std::move(lanes)),
       tier_names_(std::move(tier_names)),
       recorded_cycle_(std::move(recorded_cycle)),
       fit_(fit),
+      output_cap_(output_cap),
       blocks_(static_cast<std::uint32_t>(plan.measure / plan.block)),
       cells_(lanes_.size() * blocks_),
       plays_(lanes_.size()),
@@ -94,7 +94,7 @@ void StepIngest::Add(const CallRecord& record) {
   if (!block.has_value()) return;
   if (record.attempt == 1) {
     ++first_releases_;
-    plays_mixed_ += PlayMixed(record.lane, record.play);
+    plays_mixed_ += MixedPlay(record.lane, record.play);
   }
   if (last) {
     Observe(record, CellAt(record.lane, *block));
@@ -113,15 +113,16 @@ void StepIngest::CountAttempt(const CallRecord& record) {
   ++tier.outcomes[static_cast<std::size_t>(record.outcome)];
   ++counts.attempts;
   if (IsFailure(record.outcome)) ++counts.failed;
-  if (record.tokens_in != kAbsentTokens) tokens_in_ += record.tokens_in;
-  if (record.tokens_cached != kAbsentTokens) tokens_cached_ += record.tokens_cached;
-  if (record.tokens_out != kAbsentTokens) tokens_out_ += record.tokens_out;
+  AddTokens(record.tokens_in, &tokens_in_);
+  AddTokens(record.tokens_cached, &tokens_cached_);
+  AddTokens(record.tokens_out, &tokens_out_);
   if (record.outcome == Outcome::kOk && record.tokens_out == kAbsentTokens) ++tier.usage_missing;
   CountFidelity(record, counts);
 }
 
 void StepIngest::CountFidelity(const CallRecord& record, CellCounts& counts) {
   FidelityEvidence& f = fidelity_;
+  if (record.tokens_out != kAbsentTokens) ++f.tokens_out_n;
   const double expected = fit_.Expected(record.tokens_planned, record.messages);
   if (record.tokens_in != kAbsentTokens && expected > 0) {
     ++f.prompt_n;
@@ -138,6 +139,8 @@ void StepIngest::CountFidelity(const CallRecord& record, CellCounts& counts) {
 
 void StepIngest::CountOutput(const CallRecord& record, CellCounts& counts) {
   FidelityEvidence& f = fidelity_;
+  f.doubts.Count(record, output_cap_);
+  if (OutputContradicted(record)) ++tiers_[counts.tier].usage_contradicted;
   if (record.tokens_asked > 0 && record.tokens_out != kAbsentTokens) {
     ++f.output_n;
     f.tokens_asked += record.tokens_asked;
@@ -175,8 +178,9 @@ void StepIngest::Observe(const CallRecord& record, Cell& cell) {
     cell.ttft_sent_ns.Record(record.first_token - record.sent);
   }
   const bool no_rate = record.outcome == Outcome::kOk && Interactivity(record) < 0;
-  if (no_rate && (record.tokens_out != kAbsentTokens || record.chunks < 2)) {
-    ++counts.rate_one_chunk;  // Else its usage is missing, which is counted apart.
+  const bool counted = record.tokens_out != kAbsentTokens && !OutputContradicted(record);
+  if (no_rate && (record.chunks < 2 || counted)) {
+    ++counts.rate_one_chunk;  // Else its usage is missing or contradicted: counted apart.
   }
 }
 
@@ -186,21 +190,13 @@ void StepIngest::Add(const StepTally& tally) {
   in_flight_ns_ += tally.in_flight_request_ns;
   for (std::size_t o = 0; o < kOutcomes; ++o) tally_outcomes_[o] += tally.outcomes[o];
   for (const LaneTally& lane : tally.lanes) {
-    LaneTally& kept = lane_tallies_.emplace_back(LaneTally{.lane = lane.lane,
-                                                           .tier = lane.tier,
-                                                           .state_ns = lane.state_ns,
-                                                           .plays = {},
-                                                           .fidelity = lane.fidelity});
-    for (const PlayTally& play : lane.plays) {
-      tally_calls_ += play.calls_total;
-      // Remaining calls are either unsent or lie beyond the step.
-      const std::int64_t elsewhere =
-          std::int64_t{play.calls_before} + play.calls_skipped + play.calls_remaining;
-      tally_calls_elsewhere_ += elsewhere;
-      tally_plays_mixed_ += static_cast<std::uint32_t>(play.calls_total - elsewhere) *
-                            PlayMixed(lane.lane, play.play);
-      if (play.failed) kept.plays.push_back(play);
-    }
+    lane_tallies_.push_back(lane);
+    const PlaySums& plays = lane.plays;
+    tally_calls_ += static_cast<std::int64_t>(plays.calls_total);
+    // Remaining calls are either unsent or lie beyond the step.
+    tally_calls_elsewhere_ +=
+        static_cast<std::int64_t>(plays.calls_before + plays.calls_skipped + plays.calls_remaining);
+    tally_plays_mixed_ += plays.mixed;
   }
 }
 
@@ -229,24 +225,15 @@ StepNanos StepIngest::MedianCycle(std::uint8_t tier) const {
 }
 
 void StepIngest::BookUnsent() {
-  const StepNanos begin = plan_.warm_up.count();
-  const StepNanos end = begin + plan_.measure.count();
   for (const LaneTally& lane : lane_tallies_) {
     if (lane.lane >= lanes_.size() || lane.tier >= tier_names_.size()) continue;
-    for (const PlayTally& play : lane.plays) {
-      // What was not sent after a fault of our own is no error of the server's: the time is booked
-      // as ours, and client errors void the step.
-      if (play.client_fault) continue;
-      // Only silence within the measured time counts. A failing call that was released before it
-      // has no cell: then the block in which the silence begins is the next best.
-      const StepNanos from = std::max(play.failed_at_ns, begin);
-      const StepNanos silent = std::min(play.next_play_at_ns, end) - from;
-      if (silent <= 0) continue;
-      const std::uint32_t block =
-          play.failed_block < blocks_ ? play.failed_block : BlockAt(from).value_or(blocks_ - 1);
-      const auto unsent = static_cast<std::uint32_t>(
-          std::min<StepNanos>(play.calls_remaining, silent / MedianCycle(lane.tier)));
-      CellAt(lane.lane, block).counts.unsent += unsent;
+    for (const FailedPlays& failed : lane.failed_plays) {
+      const std::int64_t missed =
+          std::min<std::int64_t>(failed.silent_ns, plan_.measure.count()) / MedianCycle(lane.tier);
+      CellAt(lane.lane, std::min(failed.block, blocks_ - 1)).counts.unsent +=
+          static_cast<std::uint32_t>(std::min<std::uint64_t>(
+              failed.calls_remaining,
+              static_cast<std::uint64_t>(std::max<std::int64_t>(0, missed))));
     }
   }
 }

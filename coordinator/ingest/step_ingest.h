@@ -19,9 +19,11 @@ class StepIngest {
  public:
   // `lanes` are those of the step, by number. `recorded_cycle` is, by tier, the recorded time from
   // one release to the next: it stands in where a tier has no ok call (design section 2, "unsent").
-  // `fit` says what usage should report of a planned prompt.
+  // `fit` says what usage should report of a planned prompt, `output_cap` how many tokens a call
+  // that asks for no length may bring (0: not known).
   StepIngest(const StepPlan& plan, std::vector<LaneSpec> lanes, std::vector<std::string> tier_names,
-             std::vector<Duration> recorded_cycle, const Bar& bar, const TemplateFit& fit = {});
+             std::vector<Duration> recorded_cycle, const Bar& bar, const TemplateFit& fit = {},
+             std::uint32_t output_cap = 0);
 
   // Records of other steps are ignored.
   void Add(const CallRecord& record);
@@ -79,6 +81,7 @@ class StepIngest {
   const std::vector<std::string> tier_names_;
   const std::vector<Duration> recorded_cycle_;
   const TemplateFit fit_;
+  const std::uint32_t output_cap_;
   std::uint32_t blocks_;
   std::vector<PartCounter> parts_;  // By the bar's limits.
 
@@ -90,15 +93,15 @@ class StepIngest {
   std::uint64_t attempts_ = 0;
   std::int64_t first_releases_ = 0;  // Calls first released in the measured time.
   std::int64_t in_flight_ns_ = 0;    // Request-time within the measured time, as agents measure it.
-  std::uint64_t tokens_in_ = 0;
-  std::uint64_t tokens_cached_ = 0;
-  std::uint64_t tokens_out_ = 0;
+  std::optional<std::uint64_t> tokens_in_;
+  std::optional<std::uint64_t> tokens_cached_;
+  std::optional<std::uint64_t> tokens_out_;
   FidelityEvidence fidelity_;
 
   bool broken_off_ = false;
   std::uint64_t hung_up_ = 0;
 
-  std::vector<LaneTally> lane_tallies_;     // Of their plays only the failed ones.
+  std::vector<LaneTally> lane_tallies_;
   std::int64_t tally_calls_ = 0;            // Of all plays.
   std::int64_t tally_calls_elsewhere_ = 0;  // Of them not released in the measured time.
   // Sums over the calls first released in the measured time of what their play mixes to, by records

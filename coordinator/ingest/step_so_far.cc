@@ -75,9 +75,9 @@ const Summed& SummedOf(const Limit& limit, const std::vector<Cell>& cells,
   return done->emplace_back(std::move(summed));
 }
 
-PartSoFar BadShareSoFar(const Limit& limit, const std::vector<Cell>& cells,
-                        const std::vector<std::string>& tier_names) {
-  PartSoFar part{.limit = limit, .value = {}};
+LimitSoFar BadShareSoFar(const Limit& limit, const std::vector<Cell>& cells,
+                         const std::vector<std::string>& tier_names) {
+  LimitSoFar part{.limit = limit, .value = {}};
   std::uint64_t bad = 0;
   for (const Cell& cell : cells) {
     if (!Counts(limit, cell, tier_names)) continue;

@@ -14,7 +14,7 @@
 namespace plimsoll {
 
 // One limit of the bar so far.
-struct PartSoFar {
+struct LimitSoFar {
   Limit limit;
   std::uint64_t n = 0;  // As PartVerdict counts them.
   MetricValue value;    // At the limit's quantile; the share of bad ones.
@@ -27,7 +27,7 @@ struct StepSoFar {
   std::uint64_t rate_n = 0;  // With an interactivity, or failed (0).
   // Thousandths of tokens/s that 90% of the calls reach or beat.
   std::optional<std::int64_t> rate_p90_mtok_s;
-  std::vector<PartSoFar> parts;  // By the bar's limits. Calls never sent are not known yet.
+  std::vector<LimitSoFar> parts;  // By the bar's limits. Calls never sent are not known yet.
 };
 
 // Equal to what the merged histograms of `cells` say. Time: the cells and their buckets, once for

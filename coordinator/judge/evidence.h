@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "common/record/tally.h"
 #include "common/stats/histogram.h"
 #include "coordinator/judge/replay_summary.h"
+#include "coordinator/judge/usage_doubts.h"
 
 namespace plimsoll {
 
@@ -69,6 +71,8 @@ struct AgentEvidence {
   double cpu_share_max = 0;
   std::uint64_t records_lost = 0;
   bool lost = false;  // Gone, or silent for too long, within the step.
+  // It has not told of the step: attempts and all that follows are unknown.
+  bool no_tally = false;
 };
 
 // By how much usage may differ from the planned prompt length before it is said (design section 4).
@@ -84,8 +88,9 @@ struct FidelityEvidence {
   Histogram output_ratio_ppm;  // Came ÷ asked, in millionths.
   // Calls whose usage says the prompt's length.
   std::uint64_t prompt_n = 0;
-  std::uint64_t cached_n = 0;  // Of them those that say how much came from a cache.
-  double tokens_expected = 0;  // By the plan and the template's fit.
+  std::uint64_t cached_n = 0;      // Of them those that say how much came from a cache.
+  std::uint64_t tokens_out_n = 0;  // Calls whose usage says the generated tokens.
+  double tokens_expected = 0;      // By the plan and the template's fit.
   std::uint64_t tokens_reported = 0;
   Histogram drift_ppm;           // |reported − expected| ÷ expected, in millionths.
   std::uint64_t drift_over = 0;  // Calls over kDriftShareMax.
@@ -95,12 +100,14 @@ struct FidelityEvidence {
   std::uint64_t tool_invalid = 0;  // What is neither was cut by its cap.
   std::uint64_t reasoning_only = 0;
   std::uint64_t hidden_reasoning = 0;
+  UsageDoubts doubts;
 };
 
 // What calls of the measured time came to, of a whole step or of one of its tiers.
 struct CallEvidence {
-  OutcomeCounts outcomes{};         // Of attempts released in the measured time.
-  std::uint64_t usage_missing = 0;  // ok calls without usage.
+  OutcomeCounts outcomes{};              // Of attempts released in the measured time.
+  std::uint64_t usage_missing = 0;       // ok calls without usage, and
+  std::uint64_t usage_contradicted = 0;  // with output that contradicts the stream.
   // Distributions, for the values that are shown; verdicts use the counts of cells.
   Histogram ttft_ns;                 // Calls with a first token, from first release.
   Histogram rate_mtok_s;             // Interactivity in thousandths of tokens/s, calls with one.
@@ -127,10 +134,11 @@ struct StepEvidence : CallEvidence {
   ReplaySummary replay;                                   // Its tiers as tier_names.
   std::vector<AgentEvidence> agents;
   std::vector<Identity> identities;
-  Histogram ttft_sent_ns;       // Calls with a first token, from `sent`.
-  std::uint64_t tokens_in = 0;  // As usage says, of calls that reported it.
-  std::uint64_t tokens_cached = 0;
-  std::uint64_t tokens_out = 0;
+  Histogram ttft_sent_ns;  // Calls with a first token, from `sent`.
+  // As usage says, of calls that reported it. Absent: none did.
+  std::optional<std::uint64_t> tokens_in;
+  std::optional<std::uint64_t> tokens_cached;
+  std::optional<std::uint64_t> tokens_out;
   double requests_in_flight_mean = 0;  // Over the measured time.
   FidelityEvidence fidelity;
 };

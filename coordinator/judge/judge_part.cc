@@ -213,12 +213,14 @@ std::string LighterLoad(double sent_share, std::string_view what) {
 std::string MissingUsage(const Subject& subject) {
   const CallEvidence& calls = subject.calls();
   const std::uint64_t ok = calls.outcomes[static_cast<std::size_t>(Outcome::kOk)];
-  const std::uint64_t missing = calls.usage_missing;
+  const std::uint64_t contradicted = calls.usage_contradicted;
+  const std::uint64_t missing = calls.usage_missing + contradicted;
   if (static_cast<double>(missing) <= void_rules::kUsageMissingShareMax * static_cast<double>(ok)) {
     return "";
   }
-  return fmt::format("{} of {} ok calls came without usage, over {:g}%: their {} is unknown",
-                     missing, ok, void_rules::kUsageMissingShareMax * 100, subject.traits.name);
+  return fmt::format("{} of {} ok calls came without usage{}, over {:g}%: their {} is unknown",
+                     missing, ok, contradicted > 0 ? " or with usage that contradicts itself" : "",
+                     void_rules::kUsageMissingShareMax * 100, subject.traits.name);
 }
 
 }  // namespace

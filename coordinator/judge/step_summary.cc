@@ -1,5 +1,7 @@
 #include "coordinator/judge/step_summary.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "common/base/text.h"
@@ -88,13 +90,15 @@ FidelitySummary SummarizeFidelity(const FidelityEvidence& e) {
                           .output_ratio_p50 = Share(e.output_ratio_ppm.Quantile(0.5)),
                           .prompt_n = e.prompt_n,
                           .cached_n = e.cached_n,
+                          .tokens_out_n = e.tokens_out_n,
                           .drift_p50 = Share(e.drift_ppm.Quantile(0.5)),
                           .drift_over = e.drift_over,
                           .tool_present = e.tool_present,
                           .tool_valid = e.tool_valid,
                           .tool_invalid = e.tool_invalid,
                           .reasoning_only = e.reasoning_only,
-                          .hidden_reasoning = e.hidden_reasoning};
+                          .hidden_reasoning = e.hidden_reasoning,
+                          .doubts = e.doubts};
   if (e.tokens_asked > 0) {
     summary.output_ratio = static_cast<double>(e.tokens_came) / static_cast<double>(e.tokens_asked);
   }
@@ -106,6 +110,16 @@ FidelitySummary SummarizeFidelity(const FidelityEvidence& e) {
 }
 
 }  // namespace
+
+bool HasTally(const StepSummary& step, const AgentEvidence& agent) {
+  return !step.broken_off_after && !agent.lost && !agent.no_tally;
+}
+
+bool HasTallies(const StepSummary& step) {
+  return !step.broken_off_after &&
+         std::all_of(step.agents.begin(), step.agents.end(),
+                     [&](const AgentEvidence& agent) { return HasTally(step, agent); });
+}
 
 StepSummary Summarize(const StepEvidence& evidence, const StepVerdict& verdict) {
   StepSummary summary{.plan = evidence.plan,
@@ -145,8 +159,10 @@ StepSummary SummarizeBrokenOff(const StepEvidence& evidence, const Bar& bar, Dur
   for (const Limit& limit : bar.limits) verdict.parts.push_back({.limit = limit, .reason = why});
   StepSummary summary = Summarize(evidence, verdict);
   summary.broken_off_after = measured;
-  summary.calls_ok_per_s =
-      measured > Duration{0} ? static_cast<double>(summary.errors.ok) / ToSeconds(measured) : 0;
+  summary.calls_ok_per_s.reset();
+  if (measured > Duration{0}) {
+    summary.calls_ok_per_s = static_cast<double>(summary.errors.ok) / ToSeconds(measured);
+  }
   return summary;
 }
 

@@ -64,6 +64,7 @@ struct FidelitySummary {
   std::optional<double> output_ratio_p50;  // The median call's.
   std::uint64_t prompt_n = 0;              // Calls whose usage says the prompt's length.
   std::uint64_t cached_n = 0;              // Of them with cached tokens.
+  std::uint64_t tokens_out_n = 0;          // Calls whose usage says the generated tokens.
   std::optional<double> drift_p50;         // Share by which it differs from the plan.
   std::optional<double> drift_max;         // Of the worst call.
   std::optional<double> drift_total;   // Of all tokens, signed: positive is longer than planned.
@@ -73,6 +74,7 @@ struct FidelitySummary {
   std::uint64_t tool_invalid = 0;      // … malformed; the rest was cut by its cap.
   std::uint64_t reasoning_only = 0;    // ok answers of reasoning and nothing else.
   std::uint64_t hidden_reasoning = 0;  // Usage counts reasoning that was not streamed.
+  UsageDoubts doubts;                  // Of ok calls.
   friend bool operator==(const FidelitySummary&, const FidelitySummary&) = default;
 };
 
@@ -85,10 +87,11 @@ struct StepSummary {
   ErrorSummary errors;
   // Share of the planned lane-time in each state, 0…1.
   std::array<double, kLaneStates> lane_state_share{};
-  double calls_ok_per_s = 0;
-  std::uint64_t tokens_in = 0;  // As usage says, of calls that reported it.
-  std::uint64_t tokens_cached = 0;
-  std::uint64_t tokens_out = 0;
+  std::optional<double> calls_ok_per_s;  // Absent: nothing was measured.
+  // As usage says, of calls that reported it. Absent: none did.
+  std::optional<std::uint64_t> tokens_in;
+  std::optional<std::uint64_t> tokens_cached;
+  std::optional<std::uint64_t> tokens_out;
   std::uint64_t usage_missing = 0;  // ok calls without usage.
   FidelitySummary fidelity;
   std::vector<AgentEvidence> agents;
@@ -98,6 +101,13 @@ struct StepSummary {
   // at its end (lane states, requests in flight, unsent calls, of themselves) is missing.
   std::optional<Duration> broken_off_after;
 };
+
+// Whether every agent has told of the step, at its end. Else lane-time (the offered and the sent
+// share), requests in flight, unsent calls and what lanes counted of the replay are unknown, and
+// whatever stands in their fields is no measurement.
+bool HasTallies(const StepSummary& step);
+// The same of what one agent says of itself.
+bool HasTally(const StepSummary& step, const AgentEvidence& agent);
 
 // Pure; never fails: what the evidence does not hold is absent in the summary.
 StepSummary Summarize(const StepEvidence& evidence, const StepVerdict& verdict);

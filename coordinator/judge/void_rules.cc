@@ -105,8 +105,13 @@ std::vector<std::string> VoidReasons(const StepEvidence& evidence) {
   CheckClientErrors(evidence, reasons);
   for (const AgentEvidence& agent : evidence.agents)
     CheckGenerator(agent, static_cast<double>(evidence.plan.measure.count()), reasons);
+  // Of a step that an agent did not tell of, nobody knows what was offered.
+  const bool told = std::none_of(evidence.agents.begin(), evidence.agents.end(),
+                                 [](const AgentEvidence& a) { return a.lost || a.no_tally; });
   if (evidence.planned_lane_ns <= 0) {
     reasons.emplace_back("no lane-time was planned");
+  } else if (!told) {
+    return reasons;
   } else if (const double offered = OfferedShare(evidence);
              offered < void_rules::kOfferedShareMin) {
     reasons.push_back(fmt::format("only {:.1f}% of the planned load was offered, under {:.0f}%",

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "common/base/limits.h"
-#include "common/corpus/stats.h"
+#include "common/plan/context_limit.h"
 #include "common/plan/lanes.h"
 #include "common/plan/output_length.h"
 #include "common/plan/session_graph.h"
@@ -17,7 +17,7 @@
 namespace plimsoll {
 namespace {
 
-// What the calls of a tier's sessions are like: sums over all of them.
+// What the calls that a tier sends are like: sums over all of them.
 struct TierLoad {
   double calls = 0;
   double recorded_s = 0;  // The replayed timelines, recorded service times.
@@ -92,6 +92,40 @@ Session AtTheBar(Session session, const RunPlan& plan, const Allowed& allowed) {
   return session;
 }
 
+// Calls fn(call, blocks) for the earlier calls whose prompts begin as that of call `c` does,
+// nearest first, with the number of blocks shared, while it returns true.
+template <typename Fn>
+void ForAncestors(const Session& session, std::size_t c, Fn fn) {
+  std::uint32_t shared = session.calls[c].kept_blocks;
+  while (session.calls[c].ref >= 0) {
+    c = static_cast<std::size_t>(session.calls[c].ref);
+    if (!fn(c, shared)) return;
+    shared = std::min(shared, session.calls[c].kept_blocks);
+  }
+}
+
+// How many blocks of each call's prompt earlier calls have brought, with a cache that forgets
+// nothing. Calls that are left out bring none.
+std::vector<std::uint32_t> BlocksHit(const Session& session, const SessionGraph& graph) {
+  std::vector<std::uint32_t> hit(session.calls.size(), 0);
+  std::vector<std::uint32_t> brought(session.calls.size(), 0);  // Of each prompt, by calls so far.
+  for (std::size_t c = 0; c < session.calls.size(); ++c) {
+    ForAncestors(session, c, [&](std::size_t at, std::uint32_t shared) {
+      hit[c] = std::max(hit[c], std::min(shared, brought[at]));
+      return hit[c] < shared;
+    });
+    if (graph.left_out(c)) continue;
+    brought[c] = session.calls[c].blocks();
+    // What it keeps of prompts that were left out is there from now on.
+    ForAncestors(session, c, [&](std::size_t at, std::uint32_t shared) {
+      const bool fresh = brought[at] < shared;
+      if (fresh) brought[at] = shared;
+      return fresh;
+    });
+  }
+  return hit;
+}
+
 TierLoad LoadOf(const TierPlan& tier, const RunPlan& plan, const Corpus& corpus,
                 const Scenario& scenario) {
   TierLoad load;
@@ -101,15 +135,21 @@ TierLoad LoadOf(const TierPlan& tier, const RunPlan& plan, const Corpus& corpus,
   for (const Session& recorded : corpus.sessions) {
     if (recorded.tier != tier.tier) continue;
     const Session session = Shortened(recorded, scale * plan.output_divisor);
-    load.calls += static_cast<double>(session.calls.size());
-    load.recorded_s += ToSeconds(SessionGraph(session, rule).length());
-    load.at_bar_s += ToSeconds(SessionGraph(AtTheBar(session, plan, allowed), rule).length());
-    const SessionStats stats = ComputeStats(session);
-    load.blocks += static_cast<double>(stats.block_refs);
-    load.blocks_hit += static_cast<double>(stats.prefix_hit_blocks);
-    for (const Call& call : session.calls) {
+    // What the context limit leaves out is not sent, and takes no time.
+    const std::vector<char> left_out = LeftOut(plan, session);
+    const SessionGraph graph(session, rule, left_out);
+    load.calls += graph.calls();
+    load.recorded_s += ToSeconds(graph.length());
+    load.at_bar_s +=
+        ToSeconds(SessionGraph(AtTheBar(session, plan, allowed), rule, left_out).length());
+    const std::vector<std::uint32_t> hit = BlocksHit(session, graph);
+    for (std::size_t c = 0; c < session.calls.size(); ++c) {
+      if (graph.left_out(c)) continue;
+      const Call& call = session.calls[c];
       load.tokens_in += call.tokens_in;
       load.tokens_out += OutputOf(call, plan);
+      load.blocks += call.blocks();
+      load.blocks_hit += hit[c];
     }
   }
   return load;

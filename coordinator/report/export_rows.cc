@@ -39,6 +39,9 @@ class Line {
   void Tokens(std::string_view name, std::uint32_t value) {
     value == kAbsentTokens ? Absent(name) : Count(name, value);
   }
+  void Known(std::string_view name, const std::optional<std::uint64_t>& value) {
+    value.has_value() ? Count(name, *value) : Absent(name);
+  }
   void Flag(std::string_view name, bool value) {
     if (Begin(name)) *out_ += value ? "true" : "false";
   }
@@ -112,10 +115,14 @@ void LaneTimeFields(const StepSummary& s, Line& line) {
       "lane_in_flight_share",      "lane_planned_delay_share",     "lane_idle_refused_share",
       "lane_idle_late_share",      "lane_idle_client_error_share", "lane_idle_dead_man_share",
       "lane_idle_no_session_share"};
-  line.Real("offered_share", s.verdict.offered_share);
-  line.Real("sent_share", s.verdict.sent_share);
-  for (std::size_t i = 0; i < kLaneStates; ++i) line.Real(kNames[i], s.lane_state_share[i]);
-  line.Real("requests_in_flight_mean", s.requests_in_flight_mean);
+  const bool told = HasTallies(s);
+  const auto real = [&](const char* name, double value) {
+    told ? line.Real(name, value) : line.Absent(name);
+  };
+  real("offered_share", s.verdict.offered_share);
+  real("sent_share", s.verdict.sent_share);
+  for (std::size_t i = 0; i < kLaneStates; ++i) real(kNames[i], s.lane_state_share[i]);
+  real("requests_in_flight_mean", s.requests_in_flight_mean);
 }
 
 void SpeedFields(const StepSummary& s, Line& line) {
@@ -126,26 +133,45 @@ void SpeedFields(const StepSummary& s, Line& line) {
   line.Flag("ttft_p90_infinite", s.ttft.p90_s.infinite);
   line.SecondsAsNanos("ttft_p90_ok_only_ns", s.ttft.p90_ok_s.value);
   line.SecondsAsNanos("ttft_p90_from_sent_ns", s.ttft.p90_sent_s.value);
+  line.SecondsAsNanos("ttft_p95_ns", s.ttft.p95_s.value);
+  line.Flag("ttft_p95_infinite", s.ttft.p95_s.infinite);
+  line.SecondsAsNanos("ttft_p99_ns", s.ttft.p99_s.value);
+  line.Flag("ttft_p99_infinite", s.ttft.p99_s.infinite);
   line.Count("interactivity_n", s.rate.n);
   line.Count("answered_in_one_chunk", s.rate.one_chunk);
   line.Real("interactivity_reached_by_50_percent_tok_s", s.rate.reached_by_50_tok_s);
   line.Real("interactivity_reached_by_90_percent_tok_s", s.rate.reached_by_90_tok_s);
   line.Real("interactivity_reached_by_90_percent_ok_only_tok_s", s.rate.reached_by_90_ok_tok_s);
   line.Real("end_to_end_reached_by_90_percent_tok_s", s.rate.end_to_end_reached_by_90_tok_s);
+  line.Real("interactivity_reached_by_95_percent_tok_s", s.rate.reached_by_95_tok_s);
+  line.Real("interactivity_reached_by_99_percent_tok_s", s.rate.reached_by_99_tok_s);
 }
 
 void ErrorFields(const StepSummary& s, Line& line) {
   line.Count("attempts", s.errors.attempts);
-  line.Count("unsent_calls", s.errors.unsent);
+  HasTallies(s) ? line.Count("unsent_calls", s.errors.unsent) : line.Absent("unsent_calls");
   line.Real("error_share", s.errors.error_share);
   for (std::size_t i = 1; i < kOutcomes; ++i) {
     line.Count(fmt::format("outcome_{}", Name(static_cast<Outcome>(i))), s.errors.outcomes[i]);
   }
   line.Real("ok_calls_per_s", s.calls_ok_per_s);
-  line.Count("tokens_in", s.tokens_in);
-  line.Count("tokens_cached", s.tokens_cached);
-  line.Count("tokens_out", s.tokens_out);
+  line.Known("tokens_in", s.tokens_in);
+  line.Known("tokens_cached", s.tokens_cached);
+  line.Known("tokens_out", s.tokens_out);
+  line.Count("calls_with_tokens_in", s.fidelity.prompt_n);
+  line.Count("calls_with_tokens_cached", s.fidelity.cached_n);
+  line.Count("calls_with_tokens_out", s.fidelity.tokens_out_n);
   line.Count("ok_calls_without_usage", s.usage_missing);
+}
+
+void DoubtFields(const UsageDoubts& doubts, Line& line) {
+  line.Count("usage_output_counted_as_none", doubts.no_output);
+  line.Count("usage_first_chunk_over_output", doubts.first_chunk_over);
+  line.Count("usage_output_over_cap", doubts.output_over_cap);
+  line.Count("usage_cached_over_prompt", doubts.cached_over_prompt);
+  line.Count("interactivity_over_10000_tok_s", doubts.rate_unbelievable);
+  line.Count("answers_in_chunks", doubts.answers);
+  line.Count("answers_chunks_unlike_tokens", doubts.answers_unlike);
 }
 
 // Of one metric of the bar, always the same columns; empty without a limit on it.
@@ -161,9 +187,14 @@ void PartFields(std::string_view metric, const PartVerdict* part, Line& line) {
   real("value", there ? part->value : std::nullopt);
   there ? line.Flag(name("value_infinite"), part->value_infinite)
         : line.Absent(name("value_infinite"));
-  real("share", there ? part->share_within : 0);
-  real("share_low_95", there ? part->share_low : 0);
-  real("share_high_95", there ? part->share_high : 0);
+  // Without a call there is no share.
+  const bool any = there && part->n > 0;
+  const auto share = [&](const char* what, double value) {
+    any ? line.Real(name(what), value) : line.Absent(name(what));
+  };
+  share("share", there ? part->share_within : 0);
+  share("share_low_95", there ? part->share_low : 0);
+  share("share_high_95", there ? part->share_high : 0);
 }
 
 // The bar's first limit on all calls' `metric`; rows of parts have every limit.
@@ -181,6 +212,8 @@ void AppendStepLine(LineKind kind, const StepRow& row, std::string* out) {
   line.Text("verdict", Name(s.verdict.verdict));
   line.Text("lean", LeanName(LeanOf(s.verdict)));
   line.Flag("void", s.verdict.is_void);
+  s.broken_off_after ? line.Count("stopped_after_ns", s.broken_off_after->count())
+                     : line.Absent("stopped_after_ns");
   line.Text("reasons", Joined(s.verdict.reasons));
   PartFields("ttft", PartOf(s.verdict, Metric::kTtft), line);
   PartFields("interactivity", PartOf(s.verdict, Metric::kInteractivity), line);
@@ -189,6 +222,7 @@ void AppendStepLine(LineKind kind, const StepRow& row, std::string* out) {
   LaneTimeFields(s, line);
   SpeedFields(s, line);
   ErrorFields(s, line);
+  DoubtFields(s.fidelity.doubts, line);
   line.Text("notes", Joined(row.notes));
   // After what earlier versions wrote, whose columns keep their places.
   for (const Metric metric : {Metric::kEndToEndInteractivity, Metric::kGoodput}) {
@@ -260,6 +294,7 @@ void AppendRecordLine(LineKind kind, const keys::BatchKey& batch, const CallReco
   WhichCall(batch, r, line);
   line.Nanos("first_released_ns", r.first_released);
   line.Nanos("released_ns", r.released);
+  line.Nanos("connecting_ns", r.connecting);
   line.Nanos("sent_ns", r.sent);
   line.Nanos("upload_done_ns", r.upload_done);
   line.Nanos("headers_ns", r.headers);

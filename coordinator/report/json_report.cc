@@ -22,6 +22,13 @@ Json Number(const std::optional<double>& value) {
 Json Number(const std::optional<std::uint32_t>& value) {
   return value ? Json(*value) : Json();
 }
+Json Number(const std::optional<std::uint64_t>& value) {
+  return value ? Json(*value) : Json();
+}
+// What is not known is null.
+Json Known(bool known, Json value) {
+  return known ? std::move(value) : Json();
+}
 
 double Millis(std::int64_t ns) {
   return static_cast<double>(ns) * 1e-6;
@@ -75,9 +82,9 @@ Json Of(const PartVerdict& part) {
   const char* share = part.limit.metric == Metric::kErrors      ? "failed_share"
                       : part.limit.metric == Metric::kToolCalls ? "malformed_share"
                                                                 : "within_share";
-  json[share] = {{"value", Number(part.share_within)},
-                 {"low_95", Number(part.share_low)},
-                 {"high_95", Number(part.share_high)}};
+  json[share] = Known(part.n > 0, {{"value", Number(part.share_within)},
+                                   {"low_95", Number(part.share_low)},
+                                   {"high_95", Number(part.share_high)}});
   json["margin_of_limit"] = Number(part.margin);
   return json;
 }
@@ -89,18 +96,18 @@ const char* LaneStateKey(std::size_t state) {
   return kKeys[state];
 }
 
-Json Of(const AgentEvidence& agent) {
+Json AgentOf(const AgentEvidence& agent, bool told) {
   return {{"slot", agent.slot},
           {"name", agent.name},
           {"lanes", agent.lanes},
-          {"attempts", agent.attempts},
-          {"skew_ms", Millis(agent.skew_ns)},
-          {"lateness_p99_ms", Millis(agent.lateness_p99_ns)},
-          {"lateness_max_ms", Millis(agent.lateness_max_ns)},
-          {"loop_lag_max_ms", Millis(agent.loop_lag_max_ns)},
-          {"loop_stalled_ms", Millis(agent.loop_stalled_ns)},
-          {"cpu_share_max", Number(agent.cpu_share_max)},
-          {"records_lost", agent.records_lost},
+          {"attempts", Known(told, agent.attempts)},
+          {"skew_ms", Known(told, Millis(agent.skew_ns))},
+          {"lateness_p99_ms", Known(told, Millis(agent.lateness_p99_ns))},
+          {"lateness_max_ms", Known(told, Millis(agent.lateness_max_ns))},
+          {"loop_lag_max_ms", Known(told, Millis(agent.loop_lag_max_ns))},
+          {"loop_stalled_ms", Known(told, Millis(agent.loop_stalled_ns))},
+          {"cpu_share_max", Known(told, Number(agent.cpu_share_max))},
+          {"records_lost", Known(told, agent.records_lost)},
           {"lost", agent.lost}};
 }
 
@@ -120,18 +127,18 @@ Json OutcomesOf(const ErrorSummary& errors) {
   return json;
 }
 
-Json Of(const TierReplay& tier) {
+Json TierOf(const TierReplay& tier, bool told) {
   const FidelityCounts& f = tier.fidelity;
   const ContextCounts& c = tier.context;
   return {{"tier", tier.name},
-          {"pauses", f.pauses},
-          {"pause_recorded_s", ToSeconds(Duration(f.pause_recorded_ns))},
-          {"pause_removed_s", ToSeconds(Duration(f.pause_removed_ns))},
-          {"answers_kept", f.answers_kept},
-          {"answers_over_limit", f.answers_over_limit},
-          {"answers_without_content", f.answers_without_content},
-          {"turns_live", f.turns_live},
-          {"turns_recorded", f.turns_recorded},
+          {"pauses", Known(told, f.pauses)},
+          {"pause_recorded_s", Known(told, ToSeconds(Duration(f.pause_recorded_ns)))},
+          {"pause_removed_s", Known(told, ToSeconds(Duration(f.pause_removed_ns)))},
+          {"answers_kept", Known(told, f.answers_kept)},
+          {"answers_over_limit", Known(told, f.answers_over_limit)},
+          {"answers_without_content", Known(told, f.answers_without_content)},
+          {"turns_live", Known(told, f.turns_live)},
+          {"turns_recorded", Known(told, f.turns_recorded)},
           {"corpus_sessions", c.sessions},
           {"corpus_sessions_dropped", c.sessions_dropped},
           {"corpus_sessions_cut", c.sessions_cut},
@@ -151,14 +158,17 @@ Json ListOf(const std::vector<T>& values) {
   return list;
 }
 
-Json Of(const ReplaySummary& replay) {
+Json ReplayOf(const ReplaySummary& replay, bool told) {
   const ContextLimit& limit = replay.context_limit;
+  Json tiers = Json::array();
+  for (const TierReplay& tier : replay.tiers) tiers.push_back(TierOf(tier, told));
   return {{"think_time", replay.think_time == ThinkTime::kNone ? "none" : "recorded"},
-          {"think_time_cap_s", ToSeconds(replay.think_time_cap)},
+          {"think_time_cap_s",
+           Known(replay.think_time != ThinkTime::kNone, ToSeconds(replay.think_time_cap))},
           {"context_limit_tokens", limit.tokens > 0 ? Json(limit.tokens) : Json()},
           {"over_limit", Name(limit.policy)},
           {"history", replay.history == History::kLive ? "live" : "recorded"},
-          {"tiers", ListOf(replay.tiers)}};
+          {"tiers", std::move(tiers)}};
 }
 
 Json TtftOf(const TtftSummary& ttft) {
@@ -184,6 +194,7 @@ Json RateOf(const RateSummary& rate) {
 
 Json OutputOf(const FidelitySummary& f) {
   return {{"n", f.output_n},
+          {"calls_with_tokens_out", f.tokens_out_n},
           {"came_of_asked", Number(f.output_ratio)},
           {"came_of_asked_p50", Number(f.output_ratio_p50)}};
 }
@@ -195,6 +206,18 @@ Json PromptOf(const FidelitySummary& f) {
           {"drift_worst_share", Number(f.drift_max)},
           {"drift_total_share", Number(f.drift_total)},
           {"calls_over_2_percent", f.drift_over}};
+}
+
+Json Of(const UsageDoubts& doubts) {
+  return {{"output_counted_as_none", doubts.no_output},
+          {"first_chunk_over_output", doubts.first_chunk_over},
+          {"output_over_cap", doubts.output_over_cap},
+          {"cached_over_prompt", doubts.cached_over_prompt},
+          {"interactivity_over_10000_tok_s", doubts.rate_unbelievable},
+          {"answers_in_chunks", doubts.answers},
+          {"answers_chunks_unlike_tokens", doubts.answers_unlike},
+          {"chunks", doubts.chunks},
+          {"tokens", doubts.tokens}};
 }
 
 Json AnswersOf(const StepSummary& s) {
@@ -227,6 +250,9 @@ Json Of(const ReportedStep& step) {
   for (std::size_t i = 0; i < kLaneStates; ++i) {
     states[LaneStateKey(i)] = Number(s.lane_state_share[i]);
   }
+  const bool told = HasTallies(s);
+  Json agents = Json::array();
+  for (const AgentEvidence& agent : s.agents) agents.push_back(AgentOf(agent, HasTally(s, agent)));
   return {{"step", s.plan.step},
           {"sessions", s.plan.sessions},
           {"warm_up_s", ToSeconds(s.plan.warm_up)},
@@ -238,27 +264,28 @@ Json Of(const ReportedStep& step) {
           {"stopped_after_s", s.broken_off_after ? Json(ToSeconds(*s.broken_off_after)) : Json()},
           {"reasons", s.verdict.reasons},
           {"parts", ListOf(s.verdict.parts)},
-          {"offered_share", Number(s.verdict.offered_share)},
-          {"sent_share", Number(s.verdict.sent_share)},
-          {"lane_time_share", states},
-          {"requests_in_flight_mean", Number(s.requests_in_flight_mean)},
+          {"offered_share", Known(told, Number(s.verdict.offered_share))},
+          {"sent_share", Known(told, Number(s.verdict.sent_share))},
+          {"lane_time_share", Known(told, std::move(states))},
+          {"requests_in_flight_mean", Known(told, Number(s.requests_in_flight_mean))},
           {"ttft", TtftOf(s.ttft)},
           {"interactivity", RateOf(s.rate)},
           {"attempts", s.errors.attempts},
           {"failed", s.errors.failed},
-          {"unsent_calls", s.errors.unsent},
+          {"unsent_calls", Known(told, s.errors.unsent)},
           {"error_share", Number(s.errors.error_share)},
           {"outcomes", OutcomesOf(s.errors)},
           {"ok_calls_per_s", Number(s.calls_ok_per_s)},
-          {"tokens_in", s.tokens_in},
-          {"tokens_cached", s.fidelity.cached_n > 0 ? Json(s.tokens_cached) : Json()},
-          {"tokens_out", s.tokens_out},
+          {"tokens_in", Number(s.tokens_in)},
+          {"tokens_cached", Number(s.tokens_cached)},
+          {"tokens_out", Number(s.tokens_out)},
           {"ok_calls_without_usage", s.usage_missing},
           {"output_length", OutputOf(s.fidelity)},
           {"prompt_length", PromptOf(s.fidelity)},
           {"answers", AnswersOf(s)},
-          {"replay", Of(s.replay)},
-          {"agents", ListOf(s.agents)},
+          {"usage_doubts", Of(s.fidelity.doubts)},
+          {"replay", Known(!s.replay.tiers.empty(), ReplayOf(s.replay, told))},
+          {"agents", std::move(agents)},
           {"identities", ListOf(s.identities)},
           {"notes", step.notes}};
 }
@@ -268,7 +295,8 @@ Json Of(const Capacity& capacity) {
           {"last_passed_sessions", Number(capacity.passed)},
           {"first_failed_sessions", Number(capacity.failed)},
           {"limited_by", capacity.limited_by ? Json(Name(*capacity.limited_by)) : Json()},
-          {"requests_in_flight", Number(capacity.requests_in_flight)}};
+          {"requests_in_flight",
+           Known(capacity.passed.has_value(), Number(capacity.requests_in_flight))}};
 }
 
 }  // namespace

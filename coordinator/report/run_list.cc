@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "common/base/text.h"
 #include "coordinator/report/run_report.h"
-#include "coordinator/report/text_layout.h"
 
 namespace plimsoll {
 

@@ -13,13 +13,6 @@ bool IsContinuation(char c) {
   return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
 }
 
-// C0, DEL, and C1 (U+0080 … U+009F, which terminals obey too).
-bool IsControl(std::string_view sequence) {
-  const auto first = static_cast<unsigned char>(sequence[0]);
-  if (sequence.size() == 1) return first < 0x20 || first == 0x7F;
-  return sequence.size() == 2 && first == 0xC2 && static_cast<unsigned char>(sequence[1]) < 0xA0;
-}
-
 // Bytes of the first `columns` characters.
 std::size_t BytesOf(std::string_view text, std::size_t columns) {
   std::size_t at = 0;
@@ -55,21 +48,6 @@ std::size_t ColumnsShown(std::string_view line) {
     }
   }
   return columns;
-}
-
-std::string Printable(std::string_view text) {
-  std::string result;
-  while (!text.empty()) {
-    const std::size_t length = Utf8CharacterBytes(text);
-    const std::string_view sequence = text.substr(0, std::max<std::size_t>(1, length));
-    if (length == 0 || IsControl(sequence)) {
-      result += '?';
-    } else {
-      result += sequence;
-    }
-    text.remove_prefix(sequence.size());
-  }
-  return result;
 }
 
 std::string Wrap(std::string_view first, std::string_view text, std::size_t columns) {

@@ -12,12 +12,8 @@ namespace plimsoll {
 // How wide our pages are.
 inline constexpr std::size_t kReportColumns = 100;
 
-// Code points of UTF-8 text; a control character or a broken byte is one "?" after Printable.
+// Code points of UTF-8 text.
 std::size_t Columns(std::string_view text);
-
-// The text with control characters (escape sequences, line ends) and malformed UTF-8 replaced by
-// "?": names and reasons may hold what a peer sent.
-std::string Printable(std::string_view text);
 
 // The beginning of the text, at most `columns` wide.
 std::string FirstColumns(std::string_view text, std::size_t columns);

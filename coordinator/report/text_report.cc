@@ -43,9 +43,9 @@ std::string VerdictWord(const StepSummary& step) {
   return LeanOf(verdict) == Lean::kPass ? "too close +" : "too close -";
 }
 
-// What only a step that was whole knows.
-std::string IfWhole(const StepSummary& step, std::string text) {
-  return step.broken_off_after ? kAbsent : text;
+// What is known if every agent has told of the step.
+std::string IfTold(const StepSummary& step, std::string text) {
+  return HasTallies(step) ? text : kAbsent;
 }
 
 std::string StepTable(const ReportModel& model) {
@@ -57,11 +57,11 @@ std::string StepTable(const ReportModel& model) {
     const StepSummary& s = step.summary;
     rows.push_back(
         {fmt::format("{}", s.plan.sessions), VerdictWord(s),
-         IfWhole(s, fmt::format("{:.1f}", s.requests_in_flight_mean)), Shown(s.ttft.p50_s),
+         IfTold(s, fmt::format("{:.1f}", s.requests_in_flight_mean)), Shown(s.ttft.p50_s),
          Shown(s.ttft.p90_s), fmt::format("{}", s.ttft.n), Shown(s.rate.reached_by_50_tok_s),
          Shown(s.rate.reached_by_90_tok_s), fmt::format("{}", s.rate.n),
          s.errors.error_share ? fmt::format("{:.2f}", *s.errors.error_share * 100) : kAbsent,
-         IfWhole(s, Percent(s.verdict.sent_share)), IfWhole(s, Percent(s.verdict.offered_share))});
+         IfTold(s, Percent(s.verdict.sent_share)), IfTold(s, Percent(s.verdict.offered_share))});
   }
   return Table(rows, 2);
 }
@@ -167,10 +167,11 @@ std::string Grouped(std::uint64_t count) {
 
 std::string TokenSentence(const StepSummary& s) {
   const FidelitySummary& f = s.fidelity;
-  const std::string cached = f.cached_n > 0 ? Grouped(s.tokens_cached) + " of them cached"
-                                            : std::string("cached ones not reported");
-  std::string text =
-      fmt::format("{} in, {}; {} out", Grouped(s.tokens_in), cached, Grouped(s.tokens_out));
+  std::string text = s.tokens_in ? Grouped(*s.tokens_in) + " in" : "those in not reported";
+  text += s.tokens_cached ? fmt::format(", {} of them cached", Grouped(*s.tokens_cached))
+                          : std::string(", cached ones not reported");
+  text += s.tokens_out ? fmt::format("; {} out", Grouped(*s.tokens_out))
+                       : std::string("; those out not reported");
   if (f.cached_n > 0 && f.cached_n < f.prompt_n) {
     text += fmt::format("; {} calls without cached tokens reported", f.prompt_n - f.cached_n);
   }
@@ -192,7 +193,7 @@ std::string AgentTable(const StepSummary& s) {
     }
     // What an agent says of itself comes with the end of a step.
     const auto said = [&](std::string text) {
-      return s.broken_off_after || agent.lost ? std::string(kAbsent) : std::move(text);
+      return HasTally(s, agent) ? std::move(text) : std::string(kAbsent);
     };
     rows.push_back({"  " + FirstColumns(Printable(agent.name), kNameColumns),
                     fmt::format("{}", agent.lanes), said(fmt::format("{}", agent.attempts)),
@@ -239,7 +240,9 @@ std::string StepDetails(const ReportedStep& step) {
   text += Detail("attempts", OutcomeSentence(s.errors));
   text += Detail("tokens", TokenSentence(s));
   for (const auto& [label, line] : FidelityLines(s.fidelity)) text += Detail(label, line);
-  for (const std::string& line : ReplaySentences(s.replay)) text += Detail("replay", line);
+  if (HasTallies(s)) {
+    for (const std::string& line : ReplaySentences(s.replay)) text += Detail("replay", line);
+  }
   if (!s.broken_off_after) text += Detail("books", IdentitySentence(s.identities));
   for (const std::string& note : step.notes) text += Detail("note", note);
   return text + AgentTable(s);

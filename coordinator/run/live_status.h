@@ -39,7 +39,7 @@ struct LiveNumbers {
   std::uint64_t rate_n = 0;          // Calls: with an interactivity, or failed (0).
   std::optional<double> rate_reached_by_90_tok_s;
   bool ttft_p90_infinite = false;  // The TTFT percentile fell among failed calls.
-  std::vector<PartSoFar> parts;    // By the bar's limits.
+  std::vector<LimitSoFar> parts;   // By the bar's limits.
 };
 
 // Part of a step's time; the order is that of time.

@@ -76,6 +76,7 @@ std::vector<AgentEvidence> RunDriver::AgentsOfStep() const {
                       [&](const LaneSpec& lane) { return lane.agent_slot == slot; }));
     const std::optional<StepTally>& tally = slots_[slot].tally;
     agent.lost = any_lost ? slots_[slot].lost : !tally.has_value();
+    agent.no_tally = !tally.has_value();
     if (tally.has_value()) {
       agent.attempts = tally->attempts_released;
       agent.skew_ns = std::abs(tally->start_error_ns) + slots_[slot].clock_uncertainty.count();

@@ -1,6 +1,7 @@
 #include "coordinator/store/limit_codec.h"
 
 #include <cmath>
+#include <utility>
 
 #include "plimsoll/v1/results.pb.h"
 
@@ -43,6 +44,8 @@ StatusOr<LimitOrigin> ReadOrigin(const v1::StoredLimitOrigin& in) {
   return origin;
 }
 
+namespace {
+
 void WriteLimit(const Limit& limit, v1::StoredLimit* out) {
   out->set_metric(static_cast<v1::StoredMetric>(limit.metric));
   out->set_quantile(limit.quantile);
@@ -61,6 +64,22 @@ StatusOr<Limit> ReadLimit(const v1::StoredLimit& in) {
     ASSIGN_OR_RETURN(limit.origin, ReadOrigin(in.origin()));
   }
   return limit;
+}
+
+}  // namespace
+
+void WriteBar(const Bar& bar, v1::StoredRun* out) {
+  for (const Limit& limit : bar.limits) WriteLimit(limit, out->add_bar());
+}
+
+StatusOr<Bar> ReadBar(const v1::StoredRun& in) {
+  if (in.bar_size() > static_cast<int>(kBarLimitsMax)) return Damaged();
+  Bar bar;
+  for (const v1::StoredLimit& stored : in.bar()) {
+    ASSIGN_OR_RETURN(Limit limit, ReadLimit(stored));
+    bar.limits.push_back(std::move(limit));
+  }
+  return bar;
 }
 
 }  // namespace plimsoll

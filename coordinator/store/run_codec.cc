@@ -228,6 +228,7 @@ void Write(const AgentEvidence& agent, v1::StoredAgent& out) {
   out.set_cpu_share_max(agent.cpu_share_max);
   out.set_records_lost(agent.records_lost);
   out.set_lost(agent.lost);
+  out.set_no_tally(agent.no_tally);
 }
 
 AgentEvidence Read(const v1::StoredAgent& in) {
@@ -244,6 +245,7 @@ AgentEvidence Read(const v1::StoredAgent& in) {
   agent.cpu_share_max = in.cpu_share_max();
   agent.records_lost = in.records_lost();
   agent.lost = in.lost();
+  agent.no_tally = in.no_tally();
   return agent;
 }
 
@@ -267,6 +269,17 @@ StepPlan ReadPlan(const v1::StoredStep& in) {
           .prime_limit = Duration(in.prime_limit_ns())};
 }
 
+// After the fidelity, whose counts say which sums must be there.
+Status ReadTokens(const v1::StoredStep& in, StepSummary* step) {
+  if (in.has_tokens_in()) step->tokens_in = in.tokens_in();
+  if (in.has_tokens_cached()) step->tokens_cached = in.tokens_cached();
+  if (in.has_tokens_out()) step->tokens_out = in.tokens_out();
+  // Earlier versions wrote no sum of zero.
+  if (step->fidelity.cached_n > 0 && !step->tokens_cached) step->tokens_cached = 0;
+  if (step->fidelity.tokens_out_n > 0 && !step->tokens_out) return Damaged("token count");
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 std::string EncodeRun(const RunInfo& run) {
@@ -285,7 +298,7 @@ std::string EncodeRun(const RunInfo& run) {
   out.set_plimsoll_version(run.plimsoll_version);
   out.set_message(run.message);
   if (run.capacity.has_value()) Write(*run.capacity, *out.mutable_capacity());
-  for (const Limit& limit : run.bar.limits) WriteLimit(limit, out.add_bar());
+  WriteBar(run.bar, &out);
   if (run.preflight.has_value()) WritePreflight(*run.preflight, out.mutable_preflight());
   return Bytes(out);
 }
@@ -312,11 +325,7 @@ StatusOr<RunInfo> DecodeRun(std::string_view bytes) {
   if (in.has_capacity()) {
     ASSIGN_OR_RETURN(run.capacity, Read(in.capacity()));
   }
-  if (in.bar_size() > static_cast<int>(kBarLimitsMax)) return Damaged("run");
-  for (const v1::StoredLimit& stored : in.bar()) {
-    ASSIGN_OR_RETURN(Limit limit, ReadLimit(stored));
-    run.bar.limits.push_back(std::move(limit));
-  }
+  ASSIGN_OR_RETURN(run.bar, ReadBar(in));
   if (in.has_preflight()) {
     ASSIGN_OR_RETURN(run.preflight, ReadPreflight(in.preflight()));
   }
@@ -333,10 +342,10 @@ std::string EncodeStep(const StepRow& row) {
   Write(step.errors, *out.mutable_errors());
   for (const double share : step.lane_state_share) out.add_lane_state_share(share);
   out.set_requests_in_flight_mean(step.requests_in_flight_mean);
-  out.set_calls_ok_per_s(step.calls_ok_per_s);
-  out.set_tokens_in(step.tokens_in);
-  out.set_tokens_cached(step.tokens_cached);
-  out.set_tokens_out(step.tokens_out);
+  Give(step.calls_ok_per_s, [&](double rate) { out.set_calls_ok_per_s(rate); });
+  Give(step.tokens_in, [&](std::uint64_t n) { out.set_tokens_in(n); });
+  Give(step.tokens_cached, [&](std::uint64_t n) { out.set_tokens_cached(n); });
+  Give(step.tokens_out, [&](std::uint64_t n) { out.set_tokens_out(n); });
   out.set_usage_missing(step.usage_missing);
   WriteFidelity(step.fidelity, out.mutable_fidelity());
   for (const AgentEvidence& agent : step.agents) Write(agent, *out.add_agents());
@@ -370,12 +379,10 @@ StatusOr<StepRow> DecodeStep(std::string_view bytes) {
     step.lane_state_share[static_cast<std::size_t>(i)] = in.lane_state_share(i);
   }
   step.requests_in_flight_mean = in.requests_in_flight_mean();
-  step.calls_ok_per_s = in.calls_ok_per_s();
-  step.tokens_in = in.tokens_in();
-  step.tokens_cached = in.tokens_cached();
-  step.tokens_out = in.tokens_out();
+  if (in.has_calls_ok_per_s()) step.calls_ok_per_s = in.calls_ok_per_s();
   step.usage_missing = in.usage_missing();
   step.fidelity = ReadFidelity(in.fidelity());
+  RETURN_IF_ERROR(ReadTokens(in, &step));
   for (const v1::StoredAgent& agent : in.agents()) step.agents.push_back(Read(agent));
   for (const v1::StoredIdentity& stored : in.identities()) {
     step.identities.push_back({stored.name(), stored.left(), stored.right(), stored.tolerance()});

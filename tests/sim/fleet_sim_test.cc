@@ -56,6 +56,16 @@ TEST(FleetSim, APlanThatAnAgentCannotHoldIsRefusedBeforeItsFirstStep) {
       << result.reason;
 }
 
+TEST(FleetSim, LanesThatFanOutNeedRoomForAllTheirStreams) {
+  SimOptions options = SmallRun();
+  options.agent_descriptors = 69;  // Enough for four lanes with a connection each.
+  FleetSim sim(std::move(options));
+  const RunResult result = sim.Run();
+  EXPECT_EQ(result.code, ExitCode::kCouldNotRun) << Explain(sim, result);
+  EXPECT_NE(result.reason.find("requests at once need at least"), std::string::npos)
+      << result.reason;
+}
+
 // Faults that begin in the middle of the first step's measured time.
 struct FaultCase {
   const char* name;
@@ -133,6 +143,14 @@ TEST(FleetSim, AKilledAgentMakesNoDataIsStartedAgainAndTheStepIsRepeatedOnce) {
   EXPECT_EQ(result.steps[0].summary.verdict.verdict, Verdict::kNoData);
   EXPECT_EQ(result.steps[1].summary.plan.sessions, result.steps[0].summary.plan.sessions);
   EXPECT_FALSE(result.steps[1].note.empty());
+  // The loss ended the step before anybody had told of it: that is unknown, of both.
+  const StepSummary& lost = result.steps[0].summary;
+  ASSERT_EQ(lost.agents.size(), 2u);
+  EXPECT_FALSE(lost.agents[0].lost);
+  EXPECT_TRUE(lost.agents[0].no_tally);
+  EXPECT_TRUE(lost.agents[1].lost);
+  EXPECT_FALSE(HasTallies(lost));
+  EXPECT_TRUE(HasTallies(result.steps[1].summary));
   EXPECT_EQ(sim.agents_started(), 3u);
   ExpectIdentities(result);
   // The lanes of the new agent never send a prompt of the lost plays again.

@@ -106,7 +106,7 @@ TEST_F(HttpCallTest, ContextOverflowIsTold) {
 
 TEST_F(HttpCallTest, OtherStatusesAndBodies) {
   EXPECT_EQ(Status(500, "boom\nat line 3").outcome, Outcome::kHttpError);
-  EXPECT_EQ(result_->message, "status 500: boom at line 3");
+  EXPECT_EQ(result_->message, R"(status 500: boom\nat line 3)");
   EXPECT_EQ(Status(302, "").outcome, Outcome::kHttpError);
   EXPECT_EQ(Status(404, std::string(100'000, 'x')).outcome, Outcome::kHttpError);
   EXPECT_LT(result_->message.size(), 250u);

@@ -72,8 +72,8 @@ ReportedStep FullStep() {
                .offered_share = 0.99,
                .sent_share = 0.98};
   s.requests_in_flight_mean = 12.5;
-  s.ttft = {100, {1.5, true}, {2, true}, {2.5, true}, {2.25, true}};
-  s.rate = {90, 4, 30.0, 11.0, 12.0, 8.0};
+  s.ttft = {100, {1.5, true}, {2, true}, {2.5, true}, {2.25, true}, {3, true}, {4, true}};
+  s.rate = {90, 4, 30.0, 11.0, 12.0, 8.0, 7.0, 6.0};
   s.errors = {200, 190, 9, 1, 3, 0.059, {}};
   s.errors.outcomes[1] = 190;
   s.errors.outcomes[12] = 1;
@@ -83,8 +83,14 @@ ReportedStep FullStep() {
   s.tokens_cached = 2;
   s.tokens_out = 3;
   s.usage_missing = 4;
-  s.fidelity = {180, 0.97, 0.99, 190, 170, 0.01, 0.05, -0.02, 6, 30, 20, 8, 2, 1};
-  s.agents = {{1, "b:77", 8, 100, -5, 6, 7, 8, 4, 0.5, 9, true}};
+  s.fidelity = {180,   0.97, 0.99, 190, 170, 185, 0.01, 0.05,
+                -0.02, 6,    30,   20,  8,   2,   1,    {11, 12, 13, 14, 15, 16, 17, 18, 19}};
+  s.agents = {{1, "b:77", 8, 100, -5, 6, 7, 8, 4, 0.5, 9, false}};
+  s.replay = {ThinkTime::kRecorded,
+              60s,
+              {128'000, OverLimit::kDropLongStarts},
+              History::kLive,
+              {{"heavy", {1, 9, 3, 4, 5, 6, 7, 8}, {9, 10, 11, 12, 13, 14, 15, 16}}}};
   s.identities = {{"attempts = outcomes", 200, 200, 1}};
   step.notes = {"repeated because agent a was lost"};
   return step;
@@ -111,7 +117,8 @@ RunView FullView() {
 TEST(ApiMessages, ARunForgetsNoField) {
   v1::Run run;
   ToApi(FullView(), &run);
-  EXPECT_THAT(Unset(run, ""), ::testing::IsEmpty());
+  // No step is both: one that was stopped, or lost an agent, lacks what agents tell at its end.
+  EXPECT_THAT(Unset(run, ""), ::testing::ElementsAre("steps.agents.lost", "steps.stopped_after_s"));
 }
 
 TEST(ApiMessages, AStepKeepsItsNumbersAndUnits) {
@@ -156,6 +163,84 @@ TEST(ApiMessages, AStepKeepsItsNumbersAndUnits) {
   EXPECT_EQ(step.fidelity().tool_calls_invalid(), 8u);
 }
 
+TEST(ApiMessages, AStepSaysHowTrueItWasToTheRecordedSessions) {
+  v1::Step step;
+  ToApi(FullStep(), &step);
+  const v1::Replay& replay = step.replay();
+  EXPECT_EQ(replay.think_time(), "recorded");
+  EXPECT_EQ(replay.think_time_cap_s(), 60);
+  EXPECT_EQ(replay.context_limit_tokens(), 128'000u);
+  EXPECT_EQ(replay.over_limit(), Name(OverLimit::kDropLongStarts));
+  EXPECT_EQ(replay.history(), "live");
+  ASSERT_EQ(replay.tiers_size(), 1);
+  EXPECT_EQ(replay.tiers(0).tier(), "heavy");
+  EXPECT_DOUBLE_EQ(replay.tiers(0).counts().pause_removed_s(), 3e-9);
+  EXPECT_EQ(replay.tiers(0).counts().turns_recorded(), 8u);
+  EXPECT_EQ(replay.tiers(0).sessions().calls_left_out(), 13u);
+  EXPECT_EQ(replay.tiers(0).sessions().prompt_tokens_left_out(), 16u);
+
+  ReportedStep plain = FullStep();
+  plain.summary.replay = {.tiers = {{.name = "light"}}};
+  ToApi(plain, &step);
+  EXPECT_EQ(step.replay().think_time(), "none");
+  EXPECT_FALSE(step.replay().has_think_time_cap_s());
+  EXPECT_FALSE(step.replay().has_context_limit_tokens());
+  EXPECT_FALSE(step.replay().has_over_limit());
+  plain.summary.replay = {};  // Of an earlier version.
+  ToApi(plain, &step);
+  EXPECT_FALSE(step.has_replay());
+}
+
+TEST(ApiMessages, OfAnInterruptedStepNothingUnmeasuredIsSaid) {
+  ReportedStep reported = FullStep();
+  reported.summary.broken_off_after = 133s;
+  reported.summary.verdict.parts[0].n = 0;
+  v1::Step step;
+  ToApi(reported, &step);
+  EXPECT_EQ(step.stopped_after_s(), 133);
+  EXPECT_FALSE(step.has_offered_share());
+  EXPECT_FALSE(step.has_sent_share());
+  EXPECT_FALSE(step.has_lane_time());
+  EXPECT_FALSE(step.has_requests_in_flight_mean());
+  EXPECT_FALSE(step.errors().has_unsent_calls());
+  EXPECT_FALSE(step.parts(0).has_share());
+  EXPECT_EQ(step.agents(0).lanes(), 8u);
+  EXPECT_FALSE(step.agents(0).has_attempts());
+  EXPECT_FALSE(step.agents(0).has_skew_s());
+  EXPECT_FALSE(step.agents(0).has_loop_stalled_s());
+  EXPECT_FALSE(step.agents(0).has_records_lost());
+  EXPECT_FALSE(step.replay().tiers(0).has_counts());
+  EXPECT_EQ(step.replay().tiers(0).sessions().sessions(), 9u);
+  EXPECT_EQ(step.errors().attempts(), 200u);  // What was measured is said.
+  EXPECT_EQ(step.tokens_out(), 3u);
+
+  reported.summary.broken_off_after.reset();
+  reported.summary.agents[0].lost = true;
+  ToApi(reported, &step);
+  EXPECT_FALSE(step.has_stopped_after_s());
+  EXPECT_FALSE(step.has_sent_share());
+  EXPECT_FALSE(step.agents(0).has_attempts());
+  EXPECT_TRUE(step.agents(0).lost());
+}
+
+TEST(ApiMessages, TokensThatNobodyReportedAreAbsentAndZeroIsSaid) {
+  ReportedStep reported = FullStep();
+  reported.summary.tokens_in.reset();
+  reported.summary.tokens_cached = 0;
+  reported.summary.tokens_out.reset();
+  reported.summary.calls_ok_per_s.reset();
+  v1::Step step;
+  ToApi(reported, &step);
+  EXPECT_FALSE(step.has_tokens_in());
+  EXPECT_FALSE(step.has_tokens_out());
+  EXPECT_FALSE(step.has_ok_calls_per_s());
+  const auto json = ToJson(step);
+  ASSERT_TRUE(json.ok()) << json.status();
+  EXPECT_THAT(*json, HasSubstr(R"("tokens_cached":"0")"));
+  EXPECT_THAT(*json, Not(HasSubstr(R"("tokens_in":)")));
+  EXPECT_THAT(*json, Not(HasSubstr(R"("tokens_out":)")));
+}
+
 TEST(ApiMessages, AbsentIsAbsentAndInfiniteIsSaid) {
   ReportedStep reported;
   reported.summary.ttft.p90_s = {std::nullopt, true};
@@ -188,7 +273,7 @@ TEST(ApiMessages, NumbersThatAreNoneNeverReachAReader) {
   reported.summary.ttft.p50_s.value = kInfinity;
   v1::Step step;
   ToApi(reported, &step);
-  EXPECT_EQ(step.requests_in_flight_mean(), 0);
+  EXPECT_FALSE(step.has_requests_in_flight_mean());
   EXPECT_FALSE(step.errors().has_error_share());
   EXPECT_FALSE(step.ttft().p50_s().has_value());
 }

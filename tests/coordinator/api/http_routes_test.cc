@@ -44,7 +44,7 @@ TEST(HttpRoutes, SaysWhatIsWrongAndWhatWouldBeRight) {
            Bad{"GET", "/api/v1/runsx", 404, "no page /api/v1/runsx"},
            Bad{"GET", "/api/v1/runs/a/b", 404, "no page"},
            Bad{"GET", "/api/v1/runs/a/watch/", 404, "no page"},
-           Bad{"GET", "/x\x01\xff", 404, "no page /x?"},
+           Bad{"GET", "/x\x01\xff", 404, "no page /x\\x01\\xff"},
            Bad{"GET", "/api/v1/runs/", 400, "is no run's id"},
            Bad{"GET", "/api/v1/runs/%4", 400, "is no run's id"},
            Bad{"GET", "/api/v1/runs/%zz", 400, "is no run's id"},

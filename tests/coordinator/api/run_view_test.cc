@@ -43,6 +43,33 @@ TEST(RunView, ARunWhoseCoordinatorDiedIsNotLive) {
   EXPECT_THAT(RunText(*view), HasSubstr("broken off: its coordinator died"));
 }
 
+TEST(RunView, ARunningRunsTextSaysHowItLooksNow) {
+  RunsRig rig;
+  rig.BeginRun("r1");
+  const auto view = Results(rig.Deps()).Get("r1");
+  ASSERT_TRUE(view.ok());
+  EXPECT_EQ(
+      RunText(*view),
+      "no step is judged yet\n\n"
+      "now        step 2 of 4: 15 sessions, measuring, 18s of 1m; 14 of 15 lanes, 13 in "
+      "flight; TTFT P90\n"
+      "           2.5 s (limit 5.3 s, n 118); interactivity P90 30.5 tok/s (limit 10 tok/s, n "
+      "110); errors\n"
+      "           2.50% (limit 2%, n 120): 3 refused; 1 of 2 agents; 1m35s so far, at most "
+      "10m to go\n"
+      "running\n");
+  rig.live->status->step.reset();
+  rig.live->status->phase = RunPhase::kGather;
+  EXPECT_THAT(RunText(*Results(rig.Deps()).Get("r1")),
+              HasSubstr("now        waiting for agents: 1 of 2 are here; 1 of 2 agents; 1m35s"));
+  rig.live->status.reset();
+  EXPECT_THAT(
+      RunText(*Results(rig.Deps()).Get("r1")),
+      HasSubstr("now        another process runs it: this is what is stored so far\nrunning"));
+  rig.EndRun("r1");
+  EXPECT_THAT(RunText(*Results(rig.Deps()).Get("r1")), Not(HasSubstr("now  ")));
+}
+
 TEST(RunView, AnUnknownIdNamesTheLatestRuns) {
   RunsRig rig;
   EXPECT_THAT(std::string(Results(rig.Deps()).Get("x").status().message()),

@@ -73,6 +73,24 @@ TEST_F(WatchHubTest, SendsTheRunThenStepsAndTheStatusEverySecondThenTheEnd) {
   EXPECT_EQ(scheduler.pending(), 0u);  // Nobody watches: nothing is read.
 }
 
+TEST_F(WatchHubTest, ShowsTheRunAgainOnceItHasPreflightsFindings) {
+  rig.BeginRun("r1");
+  const auto sink = Watch("r1");
+  Take();
+  sink->lags = true;
+  RunInfo run = testing::ARun("r1", 1'800'000'000);
+  run.preflight = PreflightSummary{.findings = {{FindingLevel::kWarning, "no min_tokens"}}};
+  ASSERT_TRUE(rig.repo.PutRun(run).ok());
+  scheduler.Advance(1s);
+  EXPECT_THAT(Take(), ElementsAre());
+  sink->lags = false;
+  scheduler.Advance(2s);
+  EXPECT_THAT(Take(), ElementsAre("run 0", "live", "live"));
+  Watch("r1");  // Whoever comes later has them with the first event.
+  scheduler.Advance(1s);
+  EXPECT_THAT(Take(), ElementsAre("run 0", "live", "live"));
+}
+
 TEST_F(WatchHubTest, ARunThatIsOverEndsAtOnce) {
   rig.BeginRun("r1");
   rig.EndRun("r1");

@@ -46,6 +46,15 @@ TEST_F(CorpusCommand, ImportsAndShows) {
   EXPECT_THAT(json.out, HasSubstr("\"prefix_hit_blocks\": 3"));
 }
 
+TEST_F(CorpusCommand, NamesFromFilesBreakNoLineAndNoColumn) {
+  Write("a\tb\n\x1b[2J\xC2\x9B\xff.json", kTrace);
+  const Ran import = RunCorpus({"import", Path(""), "--out", Path("x.corpus")});
+  ASSERT_EQ(import.code, 0) << import.err;
+  const std::string shown = R"(a\tb\n\x1b[2J\xc2\x9b\xff.json)";
+  EXPECT_THAT(RunCorpus({"show", Path("x.corpus"), "--tsv"}).out, HasSubstr(shown + "\t"));
+  EXPECT_THAT(RunCorpus({"show", Path("x.corpus")}).out, HasSubstr(shown));
+}
+
 TEST_F(CorpusCommand, DropsCopiesAndSaysSo) {
   Write("a.json", kTrace);
   Write("b.json", kTrace);

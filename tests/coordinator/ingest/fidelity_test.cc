@@ -82,6 +82,28 @@ TEST(Fidelity, CachedTokensThatAreNotReportedAreNotZero) {
   EXPECT_EQ(f.cached_n, 1u);
 }
 
+TEST(Fidelity, TokensThatNoCallReportsStayAbsent) {
+  StepIngest ingest = WithFit();
+  CallRecord r = OkCall(12);
+  r.tokens_in = r.tokens_cached = r.tokens_out = kAbsentTokens;
+  ingest.Add(r);
+  const StepEvidence none = ingest.SoFar({});
+  EXPECT_FALSE(none.tokens_in.has_value());
+  EXPECT_FALSE(none.tokens_cached.has_value());
+  EXPECT_FALSE(none.tokens_out.has_value());
+  EXPECT_EQ(none.fidelity.tokens_out_n, 0u);
+  r.released = r.first_released = Sec(13);
+  r.tokens_cached = 0;
+  r.tokens_out = 7;
+  ingest.Add(r);
+  const StepEvidence some = ingest.Close({});
+  EXPECT_FALSE(some.tokens_in.has_value());
+  EXPECT_EQ(some.tokens_cached, 0u);  // Said, and none.
+  EXPECT_EQ(some.tokens_out, 7u);
+  EXPECT_EQ(Summarize(some, StepVerdict{}).tokens_out, 7u);
+  EXPECT_EQ(Summarize(some, StepVerdict{}).fidelity.tokens_out_n, 1u);
+}
+
 TEST(Fidelity, KindsOfAnswersAreCountedOfOkCallsAlone) {
   StepIngest ingest = WithFit();
   const auto call = [&](double at, std::uint8_t answer, Outcome outcome = Outcome::kOk) {

@@ -41,6 +41,10 @@ CallRecord RandomCall(Rng& rng, std::uint32_t call) {
 double SlowOf(Metric metric, const CallRecord& r) {
   const bool failed = r.outcome != Outcome::kOk;
   const double none = failed ? kInf : std::nan("");
+  const bool contradicted =
+      r.tokens_out != kAbsentTokens &&
+      ((r.tokens_out == 0 && r.chunks > 0) ||
+       (r.tokens_first_chunk != kAbsentTokens && r.tokens_first_chunk > r.tokens_out));
   switch (metric) {
     case Metric::kTtft:
       if (r.first_token == kAbsentNanos) return none;
@@ -48,15 +52,15 @@ double SlowOf(Metric metric, const CallRecord& r) {
     case Metric::kInteractivity: {
       const bool has =
           r.chunks > 1 && r.tokens_out != kAbsentTokens && r.last_token > r.first_token;
-      if (!has) return none;
+      if (!has || contradicted) return none;
       const double after = r.tokens_first_chunk != kAbsentTokens
                                ? static_cast<double>(r.tokens_out) - r.tokens_first_chunk
                                : r.tokens_out * (r.chunks - 1.0) / r.chunks;
-      if (after < 0) return none;
+      if (after <= 0) return none;
       return -(after * 1e9 / static_cast<double>(r.last_token - r.first_token));
     }
     case Metric::kEndToEndInteractivity:
-      if (r.last_token == kAbsentNanos || r.tokens_out == kAbsentTokens ||
+      if (r.last_token == kAbsentNanos || r.tokens_out == kAbsentTokens || contradicted ||
           r.last_token <= r.first_released) {
         return none;
       }

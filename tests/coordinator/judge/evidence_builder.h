@@ -70,7 +70,7 @@ inline StepEvidence Healthy() {
   e.tokens_out = 240'000;
   e.requests_in_flight_mean = 9.7;
   FidelityEvidence& f = e.fidelity;
-  f.output_n = f.prompt_n = f.cached_n = 600;
+  f.output_n = f.prompt_n = f.cached_n = f.tokens_out_n = 600;
   f.tokens_asked = 240'000;
   f.tokens_came = 239'400;
   f.tokens_expected = 9'000'000;

@@ -304,5 +304,17 @@ TEST(JudgeStep, ToolCallsUnderALighterLoadProveNothingUnlessTheyFail) {
   EXPECT_EQ(JudgeStep(lighter(WithToolCalls(10, 5)), bar).verdict, Verdict::kFail);
 }
 
+TEST(VoidStep, SaysNothingOfALoadThatNobodyToldOf) {
+  for (const bool lost : {true, false}) {
+    StepEvidence e = testing::Healthy();
+    e.lane_state_ns = {};
+    e.agents[0].lost = true;
+    e.agents.push_back({.slot = 1, .name = "agent-1", .lost = lost, .no_tally = true});
+    for (const std::string& reason : JudgeStep(e, testing::DefaultBar()).reasons) {
+      EXPECT_EQ(reason.find("offered"), std::string::npos) << reason;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace plimsoll

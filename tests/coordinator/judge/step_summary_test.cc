@@ -22,7 +22,7 @@ TEST(Summarize, GivesPeopleUnits) {
   EXPECT_NEAR(s.rate.reached_by_90_tok_s.value(), 18.0, 0.1);
   EXPECT_NEAR(s.errors.error_share.value(), 46.0 / 640, 1e-12);
   EXPECT_EQ(s.errors.ok, 594u);
-  EXPECT_NEAR(s.calls_ok_per_s, 594 / 300.0, 1e-9);
+  EXPECT_NEAR(s.calls_ok_per_s.value(), 594 / 300.0, 1e-9);
   EXPECT_NEAR(s.lane_state_share[0], 0.97, 1e-9);
   EXPECT_EQ(s.plan.sessions, 10u);
 }
@@ -45,7 +45,33 @@ TEST(Summarize, WhatIsMissingStaysAbsent) {
   EXPECT_FALSE(s.ttft.p50_s.infinite);
   EXPECT_FALSE(s.rate.reached_by_90_tok_s.has_value());
   EXPECT_FALSE(s.errors.error_share.has_value());
-  EXPECT_EQ(s.calls_ok_per_s, 0);
+  EXPECT_FALSE(s.calls_ok_per_s.has_value());
+  EXPECT_FALSE(s.tokens_in.has_value());
+  EXPECT_FALSE(s.tokens_cached.has_value());
+  EXPECT_FALSE(s.tokens_out.has_value());
+}
+
+TEST(Summarize, ARateNeedsMeasuredTime) {
+  const StepEvidence e = testing::Healthy();
+  EXPECT_EQ(SummarizeBrokenOff(e, testing::DefaultBar(), 120s).calls_ok_per_s, 5);
+  EXPECT_FALSE(SummarizeBrokenOff(e, testing::DefaultBar(), 0s).calls_ok_per_s.has_value());
+}
+
+TEST(Summarize, TalliesAreThereIfEveryAgentHasToldOfTheWholeStep) {
+  StepEvidence e = testing::Healthy();
+  const StepSummary whole = Summarize(e, {});
+  EXPECT_TRUE(HasTallies(whole));
+  EXPECT_TRUE(HasTally(whole, whole.agents[0]));
+  const StepSummary stopped = SummarizeBrokenOff(e, testing::DefaultBar(), 120s);
+  EXPECT_FALSE(HasTallies(stopped));
+  EXPECT_FALSE(HasTally(stopped, stopped.agents[0]));
+  e.agents.push_back({.slot = 1, .lost = true});
+  e.agents.push_back({.slot = 2, .no_tally = true});
+  const StepSummary partly = Summarize(e, {});
+  EXPECT_FALSE(HasTallies(partly));
+  EXPECT_TRUE(HasTally(partly, partly.agents[0]));
+  EXPECT_FALSE(HasTally(partly, partly.agents[1]));
+  EXPECT_FALSE(HasTally(partly, partly.agents[2]));
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // Rows for other programs: the same columns in header, CSV and JSON, and quoting that survives.
 #include "coordinator/report/export_rows.h"
 
+#include <algorithm>
+#include <fstream>
 #include <limits>
 #include <sstream>
 #include <vector>
@@ -124,6 +126,85 @@ TEST(ExportRows, InfiniteIsSaidAndNoNumberIsMadeUp) {
   EXPECT_EQ(json["ttft_p50_ns"], 100'000'000);
   EXPECT_TRUE(json["requests_in_flight_mean"].is_null());
   EXPECT_TRUE(json["bar_ttft_verdict"].is_null());
+}
+
+TEST(ExportRows, OfAnInterruptedStepNothingUnmeasuredIsSaid) {
+  StepRow step{.summary = testing::SampleRun().steps[2].summary, .notes = {}};
+  step.summary.broken_off_after = 90s;
+  for (PartVerdict& part : step.summary.verdict.parts) part = {.limit = part.limit, .reason = "x"};
+  std::string line;
+  AppendStep(RowForm::kJsonl, step, &line);
+  const Json json = Json::parse(line);
+  EXPECT_EQ(json["stopped_after_ns"], 90'000'000'000);
+  for (const char* column :
+       {"offered_share", "sent_share", "lane_in_flight_share", "lane_idle_no_session_share",
+        "requests_in_flight_mean", "unsent_calls", "bar_ttft_share", "bar_ttft_share_high_95",
+        "bar_errors_share_low_95"}) {
+    EXPECT_TRUE(json.contains(column)) << column;
+    EXPECT_TRUE(json[column].is_null()) << column;
+  }
+  EXPECT_EQ(json["bar_ttft_limit"], 5.3);
+  EXPECT_EQ(json["attempts"], 850);
+  std::string whole;
+  AppendStep(RowForm::kJsonl, {.summary = testing::SampleRun().steps[2].summary, .notes = {}},
+             &whole);
+  EXPECT_TRUE(Json::parse(whole)["stopped_after_ns"].is_null());
+  EXPECT_EQ(Json::parse(whole)["unsent_calls"], 12);
+  EXPECT_FALSE(Json::parse(whole)["bar_ttft_share"].is_null());
+}
+
+TEST(ExportRows, TokensThatNobodyReportedAreEmptyAndZeroIsSaid) {
+  StepRow step{.summary = testing::SampleRun().steps[0].summary, .notes = {}};
+  step.summary.tokens_in.reset();
+  step.summary.tokens_cached = 0;
+  step.summary.tokens_out.reset();
+  step.summary.calls_ok_per_s.reset();
+  std::string line;
+  AppendStep(RowForm::kJsonl, step, &line);
+  const Json json = Json::parse(line);
+  EXPECT_TRUE(json["tokens_in"].is_null());
+  EXPECT_EQ(json["tokens_cached"], 0);
+  EXPECT_TRUE(json["tokens_out"].is_null());
+  EXPECT_TRUE(json["ok_calls_per_s"].is_null());
+  EXPECT_EQ(json["calls_with_tokens_out"], 600);
+}
+
+std::string ApiPage() {
+  std::ifstream file(std::string(PLIMSOLL_SOURCE_DIR) + "/docs/api.md");
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+// The lines of the page behind "$ plimsoll runs export … `words` …".
+std::vector<std::string> SampleOf(const std::string& page, const std::string& words) {
+  std::istringstream lines(page.substr(std::min(page.size(), page.find(words))));
+  std::vector<std::string> sample;
+  std::string line;
+  std::getline(lines, line);
+  while (std::getline(lines, line) && line.rfind("```", 0) != 0) sample.push_back(line + '\n');
+  return sample;
+}
+
+TEST(ExportRows, TheDocumentedSamplesAreWhatTheCodeWrites) {
+  const std::string page = ApiPage();
+  const auto records = SampleOf(page, "--records csv | head -2");
+  ASSERT_EQ(records.size(), 2u) << "docs/api.md shows a header and a row";
+  EXPECT_EQ(records[0], RecordHeader(RowForm::kCsv));
+  EXPECT_EQ(Cells(records[1]).size(), Cells(records[0]).size());
+  const auto steps = SampleOf(page, "--steps csv | head -2");
+  ASSERT_EQ(steps.size(), 2u);
+  EXPECT_EQ(steps[0], StepHeader(RowForm::kCsv));
+  EXPECT_EQ(Cells(steps[1]).size(), Cells(steps[0]).size());
+}
+
+TEST(ExportRows, EveryColumnOfARecordIsExplained) {
+  const std::string page = ApiPage();
+  const std::string table = page.substr(page.find("**Records**"));
+  for (const std::string& column : Cells(RecordHeader(RowForm::kCsv))) {
+    if (column.ends_with("_ns")) continue;  // "`first_released_ns` … `end_ns`".
+    EXPECT_THAT(table, ::testing::HasSubstr("`" + column + "`"));
+  }
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "common/base/text.h"
 #include "coordinator/report/json_report.h"
 #include "coordinator/report/text_layout.h"
 #include "coordinator/report/text_report.h"
@@ -20,7 +21,9 @@ namespace {
 using ::plimsoll::testing::EmptyRun;
 using ::plimsoll::testing::ExpectGolden;
 using ::plimsoll::testing::SampleRun;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 void ExpectFits(const std::string& text) {
   std::istringstream lines(text);
@@ -72,7 +75,7 @@ TEST(Reports, TextFromAPeerCannotSteerATerminalOrBreakTheJson) {
   model.run_name = "\xe2\x82";
   const std::string text = TextReport(model);
   ExpectFits(text);
-  EXPECT_THAT(text, HasSubstr("a?[31m???b\""));
+  EXPECT_THAT(text, HasSubstr("a\\x1b[31m\\n\\xff\\xc2\\x9bb\""));
   const auto json = nlohmann::json::parse(JsonReport(model), nullptr, false);
   EXPECT_FALSE(json.is_discarded());
 }
@@ -89,6 +92,81 @@ TEST(JsonReport, HoldsWhatTheModelHolds) {
   EXPECT_TRUE(json["steps"][1]["void"]);
   EXPECT_EQ(json["steps"][0]["outcomes"]["ok"], 600);
   EXPECT_TRUE(json["steps"][2]["ttft"].contains("p90_s"));
+}
+
+// The step of a run that was stopped, after two minutes of its five.
+ReportModel Interrupted() {
+  ReportModel model = SampleRun();
+  StepEvidence evidence = testing::Healthy();
+  evidence.lane_state_ns = {};
+  evidence.planned_lane_ns = 0;
+  evidence.requests_in_flight_mean = 0;
+  evidence.identities.clear();
+  evidence.replay = model.steps[2].summary.replay;
+  for (TierReplay& tier : evidence.replay.tiers) tier.fidelity = {};
+  model.steps = {{.summary = SummarizeBrokenOff(evidence, testing::DefaultBar(), 120s)}};
+  Conclude(model);
+  return model;
+}
+
+TEST(Reports, OfAnInterruptedStepNothingUnmeasuredIsShown) {
+  const auto json = nlohmann::json::parse(JsonReport(Interrupted()), nullptr, false);
+  const auto& step = json["steps"][0];
+  EXPECT_EQ(step["stopped_after_s"], 120);
+  for (const char* key : {"offered_share", "sent_share", "lane_time_share",
+                          "requests_in_flight_mean", "unsent_calls"}) {
+    EXPECT_TRUE(step[key].is_null()) << key;
+  }
+  EXPECT_TRUE(step["parts"][0]["within_share"].is_null());
+  EXPECT_TRUE(step["parts"][2]["failed_share"].is_null());
+  EXPECT_EQ(step["agents"][0]["lanes"], 10);
+  EXPECT_FALSE(step["agents"][0]["lost"]);
+  for (const char* key : {"attempts", "skew_ms", "lateness_p99_ms", "lateness_max_ms",
+                          "loop_lag_max_ms", "loop_stalled_ms", "cpu_share_max", "records_lost"}) {
+    EXPECT_TRUE(step["agents"][0][key].is_null()) << key;
+  }
+  EXPECT_TRUE(step["replay"]["tiers"][0]["pauses"].is_null());
+  EXPECT_TRUE(step["replay"]["tiers"][0]["turns_live"].is_null());
+  EXPECT_EQ(step["replay"]["tiers"][0]["corpus_calls"], 1000);
+  EXPECT_EQ(step["ok_calls_per_s"], 5);  // 600 in the two minutes.
+  EXPECT_EQ(step["tokens_out"], 240'000);
+  EXPECT_EQ(step["attempts"], 600);
+  EXPECT_TRUE(json["capacity"]["requests_in_flight"].is_null());
+  EXPECT_THAT(TextReport(Interrupted()), Not(HasSubstr("assistant turns")));
+}
+
+TEST(Reports, OfAStepThatAnAgentDidNotTellOfNothingUnmeasuredIsShown) {
+  ReportModel model = SampleRun();
+  model.steps = {model.steps[0]};
+  AgentEvidence silent = {.slot = 1, .name = "agent-1", .lanes = 5, .no_tally = true};
+  model.steps[0].summary.agents.push_back(silent);
+  const auto json = nlohmann::json::parse(JsonReport(model), nullptr, false);
+  const auto& step = json["steps"][0];
+  EXPECT_TRUE(step["sent_share"].is_null());
+  EXPECT_TRUE(step["requests_in_flight_mean"].is_null());
+  EXPECT_TRUE(step["agents"][1]["skew_ms"].is_null());
+  EXPECT_EQ(step["agents"][0]["attempts"], 600);  // It has told.
+  EXPECT_THAT(TextReport(model), ContainsRegex("agent-1 +5 +– +– +– +– +–\n"));
+}
+
+TEST(Reports, TokensThatNobodyReportedAreNotZero) {
+  ReportModel model = SampleRun();
+  StepSummary& s = model.steps[0].summary;
+  s.tokens_in.reset();
+  s.tokens_cached.reset();
+  s.tokens_out.reset();
+  s.calls_ok_per_s.reset();
+  s.fidelity = {};
+  model.steps[1].summary.tokens_cached = 0;  // Reported, and none.
+  const auto json = nlohmann::json::parse(JsonReport(model), nullptr, false);
+  const auto& step = json["steps"][0];
+  for (const char* key : {"tokens_in", "tokens_cached", "tokens_out", "ok_calls_per_s"}) {
+    EXPECT_TRUE(step[key].is_null()) << key;
+  }
+  EXPECT_EQ(json["steps"][1]["tokens_cached"], 0);
+  EXPECT_THAT(TextReport(model), HasSubstr("those in not reported, cached ones not reported; "
+                                           "those out not reported"));
+  EXPECT_THAT(TextReport(model), HasSubstr("9,000,000 in, 0 of them cached; 240,000 out"));
 }
 
 TEST(JsonReport, NumbersThatJsonCannotHoldAreNull) {

@@ -59,6 +59,15 @@ inline ReportModel SampleRun() {
                             .context = {32, 3, 20, 1000, 846, 0, 90'000'000, 80'000'000}},
                            {.name = "light", .context = {32, 0, 4, 1000, 29, 0, 1'000, 10}}}};
   slow.usage_missing = 3;
+  slow.fidelity.doubts = {.no_output = 1,
+                          .first_chunk_over = 2,
+                          .output_over_cap = 40,
+                          .cached_over_prompt = 3,
+                          .rate_unbelievable = 4,
+                          .answers = 500,
+                          .answers_unlike = 450,
+                          .chunks = 5'000,
+                          .tokens = 20'000};
 
   model.steps = {Judged(Healthy(), 0, 10), Judged(lost, 1, 15), Judged(slow, 2, 15)};
   // The plan's context limit is the same in every step; what lanes counted is each step's.

@@ -81,6 +81,7 @@ StepRow AStep(std::uint32_t step) {
                 .output_ratio_p50 = 0.5,
                 .prompt_n = 6,
                 .cached_n = 7,
+                .tokens_out_n = 21,
                 .drift_p50 = 0.01,
                 .drift_max = 0.25,
                 .drift_total = -0.125,
@@ -89,8 +90,9 @@ StepRow AStep(std::uint32_t step) {
                 .tool_valid = 9,
                 .tool_invalid = 2,
                 .reasoning_only = 10,
-                .hidden_reasoning = 11};
-  s.agents = {{1, "b:77", 8, 100, -5, 6, 7, 8, 4, 0.5, 9, true}};
+                .hidden_reasoning = 11,
+                .doubts = {21, 22, 23, 24, 25, 26, 27, 28, 29}};
+  s.agents = {{1, "b:77", 8, 100, -5, 6, 7, 8, 4, 0.5, 9, true, true}};
   s.identities = {{"attempts = outcomes", 200, 199, 0}};
   s.replay = {
       ThinkTime::kRecorded,
@@ -161,6 +163,31 @@ TEST(RunCodec, WhatIsAbsentStaysAbsent) {
   EXPECT_FALSE(row->summary.rate.reached_by_90_tok_s.has_value());
   EXPECT_FALSE(row->summary.errors.error_share.has_value());
   EXPECT_EQ(row->summary.fidelity, FidelitySummary{});
+  EXPECT_FALSE(row->summary.calls_ok_per_s.has_value());
+  EXPECT_FALSE(row->summary.tokens_in.has_value());
+  EXPECT_FALSE(row->summary.tokens_cached.has_value());
+  EXPECT_FALSE(row->summary.tokens_out.has_value());
+}
+
+TEST(RunCodec, ZeroTokensAndNoneDiffer) {
+  StepRow row = AStep(3);
+  row.summary.tokens_in = row.summary.tokens_cached = row.summary.tokens_out = 0;
+  row.summary.calls_ok_per_s = 0;
+  const StatusOr<StepRow> back = DecodeStep(EncodeStep(row));
+  ASSERT_TRUE(back.ok());
+  EXPECT_EQ(back->summary.tokens_in, 0u);
+  EXPECT_EQ(back->summary.tokens_cached, 0u);
+  EXPECT_EQ(back->summary.tokens_out, 0u);
+  EXPECT_EQ(back->summary.calls_ok_per_s, 0);
+}
+
+TEST(RunCodec, CountsWithoutTheirSum) {
+  StepRow row = AStep(3);
+  row.summary.tokens_out.reset();
+  EXPECT_TRUE(absl::IsDataLoss(DecodeStep(EncodeStep(row)).status()));
+  row = AStep(3);
+  row.summary.tokens_cached.reset();  // As an earlier version wrote a sum of zero.
+  EXPECT_EQ(DecodeStep(EncodeStep(row))->summary.tokens_cached, 0u);
 }
 
 TEST(RunCodec, StepsKeepEveryField) {
@@ -228,6 +255,7 @@ TEST(RunCodec, StepsKeepEveryField) {
   EXPECT_EQ(b.agents[0].name, "b:77");
   EXPECT_EQ(b.agents[0].skew_ns, -5);
   EXPECT_TRUE(b.agents[0].lost);
+  EXPECT_TRUE(b.agents[0].no_tally);
   ASSERT_EQ(b.identities.size(), 1u);
   EXPECT_EQ(b.identities[0].left, 200);
   EXPECT_EQ(back->notes, row.notes);

@@ -72,6 +72,13 @@ class WatchedRun(RigCase):
         code, unknown = self.command("runs", "show", "nope", "--store", self.store)
         self.assertEqual(code, 64)
         self.assertIn(f"the latest are {run_id}", unknown.text())
+        code, shown = self.command("runs", "show", run_id, "--store", self.store)
+        self.assertEqual(code, 0, shown.text())
+        self.assertRegex(shown.text(), r"(?m)^now {8}\S")
+        status, body = get(address, f"/api/v1/runs/{run_id}")
+        self.assertEqual(status, 200)
+        findings = json.loads(body)["preflight"]["findings"]
+        self.assertTrue(any("usage" in finding["text"] for finding in findings), findings)
         status, page = get(address, "/metrics")
         self.assertEqual(status, 200)
         self.assertIn("plimsoll_run_live 1\n", page)
@@ -82,6 +89,9 @@ class WatchedRun(RigCase):
         self.assertEqual(names[0], "run")
         self.assertEqual(names[-2:], ["run", "end"])
         self.assertIn("live", names)
+        # Once before preflight was over, or with its findings at once; and always at the end.
+        whole = [data["run"] for name, data in seen if name == "run"]
+        self.assertIn("preflight", whole[-2])
         first, last = seen[0][1]["run"], seen[-2][1]["run"]
         steps = [s["step"] for s in first["steps"]]
         steps += [data["step"]["step"] for name, data in seen if name == "step"]
@@ -127,6 +137,8 @@ class WatchedRun(RigCase):
         self.assertEqual(code, 0, steps.text())
         lines = [json.loads(line) for line in steps.text("out").splitlines()]
         self.assertEqual([s["attempts"] for s in lines], [s["attempts"] for s in report["steps"]])
+        self.assertEqual([s["tokens_out"] for s in lines],
+                         [s["tokens_out"] for s in report["steps"]])
 
         out = self.folder / "records.csv"
         code, exported = self.command("runs", "export", run_id, "--records", "csv", "--store",

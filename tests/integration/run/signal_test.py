@@ -44,11 +44,29 @@ class CtrlC(RigCase):
         self.assertGreater(step["attempts"], 0)
         self.assertGreater(step["ttft"]["n"], 0)
         self.assertEqual(step["outcomes"]["cut"], 0)
+        self.check_nothing_unmeasured(report["run"]["id"], step)
         self.assertRegex(run.text("out"), r"(?m)^4 +stopped ")
         code, shown = self.command("runs", "show", report["run"]["id"], "--store", self.store,
                                    "--json")
         self.assertEqual(code, 0, shown.text())
         self.assertEqual(json.loads(shown.text("out"))["steps"], report["steps"])
+
+    def check_nothing_unmeasured(self, run_id, step):
+        """What agents tell at a step's end is absent in the JSON report and in the export."""
+        for key in ("offered_share", "sent_share", "lane_time_share", "requests_in_flight_mean",
+                    "unsent_calls"):
+            self.assertIsNone(step[key], key)
+        for agent in step["agents"]:
+            self.assertIsNone(agent["attempts"])
+            self.assertIsNone(agent["skew_ms"])
+        code, exported = self.command("runs", "export", run_id, "--steps", "jsonl", "--store",
+                                      self.store)
+        self.assertEqual(code, 0, exported.text())
+        row = json.loads(exported.text("out"))
+        self.assertAlmostEqual(row["stopped_after_ns"] / 1e9, step["stopped_after_s"], places=6)
+        for key in ("offered_share", "sent_share", "lane_in_flight_share",
+                    "requests_in_flight_mean", "unsent_calls"):
+            self.assertIsNone(row[key], key)
 
     def test_sigterm_and_sighup_are_the_same(self):
         for number in (signal.SIGTERM, signal.SIGHUP):

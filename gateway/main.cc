@@ -37,7 +37,7 @@ std::optional<int> ParseFlags(int argc, char** argv, Flags* flags) {
   app.add_option("--config", flags->config, "YAML file; without it, defaults");
   app.add_option("--host", flags->host, "Address to listen on (127.0.0.1)");
   app.add_option("--port", flags->port, "Port to listen on (8000); 0: any free one");
-  app.add_option("--seed", flags->seed, "Seed of drift, noise and faults (1)");
+  app.add_option("--seed", flags->seed, "Seed of drift, noise and faults (1)")->check(NotWhole);
   app.footer(
       "Prints \"plimsoll-gateway: listening on URL\" and serves until SIGTERM or SIGINT.\n"
       "Paths: /v1/chat/completions, /v1/models, /health, /metrics.\n"

@@ -21,6 +21,7 @@
 #include "common/loop/event_loop.h"
 #include "common/loop/logging.h"
 #include "common/loop/signals.h"
+#include "common/rpc/endpoint.h"
 
 namespace plimsoll {
 namespace {
@@ -133,6 +134,10 @@ class AgentApp final : public CoordinatorLinkEvents {
 
 int RunAgent(const AgentOptions& options) {
   RaiseDescriptorLimit();
+  if (const auto endpoint = ParseEndpoint(options.coordinator); !endpoint.ok()) {
+    LogError("--coordinator: {}", MessageOf(endpoint.status()));
+    return kExitUsage;
+  }
   AgentApp app(options);
   if (!options.metrics.empty()) {
     if (const Status status = app.ServeMetrics(options.metrics); !status.ok()) {

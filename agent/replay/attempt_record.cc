@@ -19,6 +19,7 @@ CallRecord RecordOf(const LaneSpec& lane, const Attempt& attempt, const CallResu
   r.block = window.BlockOf(attempt.released);
   r.first_released = window.Offset(attempt.first_released);
   r.released = window.Offset(attempt.released);
+  r.connecting = offset(result.connecting);
   r.sent = offset(result.sent);
   r.upload_done = offset(result.upload_done);
   r.headers = offset(result.headers);

@@ -14,6 +14,7 @@ Lane::Lane(LaneContext& context, const LaneSpec& spec)
     : context_(context),
       spec_(spec),
       first_share_(StartShare(context.plan.seed, spec.lane, spec.first_play)),
+      ended_plays_(spec.lane),
       next_play_(spec.first_play) {}
 
 Lane::~Lane() = default;
@@ -147,6 +148,7 @@ void Lane::CompleteCall(ActiveCall& call, MonoTime at, MonoTime not_before) {
 
 void Lane::OnFailed(ActiveCall& call, const CallResult& result) {
   const MonoTime now = context_.scheduler.Now();
+  if (call.attempt == 1) call.first_failed = now;
   ++failures_in_row_;
   const FailurePolicy& policy = context_.plan.failure;
   const Duration wait = BackOff(policy, failures_in_row_, result.retry_after,
@@ -166,7 +168,7 @@ void Lane::OnFailed(ActiveCall& call, const CallResult& result) {
   } else if (goes_on && !EndsPlay(policy, result.outcome)) {
     CompleteCall(call, now, silent_until);
   } else {
-    FailPlay(call, now, result.outcome == Outcome::kClientError);
+    FailPlay(call, result.outcome == Outcome::kClientError);
     CloseCall(call);
   }
 }
@@ -180,12 +182,12 @@ void Lane::RetryLater(ActiveCall& call, MonoTime at) {
   call.timer = context_.scheduler.At(at, [this, &call] { Fire(call); });
 }
 
-void Lane::FailPlay(const ActiveCall& call, MonoTime at, bool client_fault) {
+void Lane::FailPlay(const ActiveCall& call, bool client_fault) {
   if (play_->failed()) return;
   // In the current window, which is not the call's where its step was abandoned or is over: this
-  // step then has no cell for it, and its blocks and offsets would mean another time.
+  // step then has no cell for it, and its blocks would mean another time.
   const StepWindow& window = *context_.window;
-  play_->Fail(window.BlockOf(call.first_released), window.Offset(at), client_fault);
+  play_->Fail(window.BlockOf(call.first_released), call.first_failed, client_fault);
   // Nothing of this play is released any more; what is in flight runs to its end.
   for (std::size_t i = active_.size(); i-- > 0;) {
     ActiveCall& other = *active_[i];
@@ -213,8 +215,7 @@ void Lane::FinishPlayIfDone() {
 }
 
 void Lane::EndPlay(MonoTime next_play_at) {
-  play_->SetNextPlayAt(context_.window->Offset(next_play_at));
-  if (play_->started_at() < context_.window->measure_end) ended_plays_.push_back(play_->tally());
+  ended_plays_.Add(*context_.window, play_->tally(), play_->started_at(), next_play_at);
   play_.reset();
 }
 
@@ -242,7 +243,7 @@ void Lane::UpdateState(MonoTime at) {
 void Lane::OpenWindow(const StepWindow& window) {
   account_.Settle(window.start);
   account_.SetWindow(window.measure_begin, window.measure_end);
-  ended_plays_.clear();
+  ended_plays_.Clear();
   fidelity_ = {};
   if (play_ != nullptr) play_->OpenWindow();
 }
@@ -250,21 +251,17 @@ void Lane::OpenWindow(const StepWindow& window) {
 LaneTally Lane::Tally(const StepWindow& window) {
   EndHold(window.measure_end);
   account_.Settle(std::max(window.measure_end, context_.scheduler.Now()));
-  LaneTally tally{.lane = spec_.lane,
-                  .tier = spec_.tier,
-                  .state_ns = account_.spent(),
-                  .plays = {},
-                  .fidelity = fidelity_};
-  const std::int64_t begin = window.Offset(window.measure_begin);
-  for (const PlayTally& play : ended_plays_) {
-    // A play that ended in the warm-up was not alive in the measured time.
-    if (play.next_play_at_ns >= begin) tally.plays.push_back(play);
+  PlayBook plays = ended_plays_;
+  if (play_ != nullptr) {
+    const MonoTime next = play_->failed() ? hold_until_ : MonoTime::max();
+    plays.Add(window, play_->tally(), play_->started_at(), next);
   }
-  if (play_ != nullptr && play_->started_at() < window.measure_end) {
-    if (play_->failed()) play_->SetNextPlayAt(window.Offset(hold_until_));
-    tally.plays.push_back(play_->tally());
-  }
-  return tally;
+  return {.lane = spec_.lane,
+          .tier = spec_.tier,
+          .state_ns = account_.spent(),
+          .plays = plays.sums(),
+          .failed_plays = plays.failed(),
+          .fidelity = fidelity_};
 }
 
 void Lane::CutMeasured(StepWindow& window) {
@@ -281,7 +278,7 @@ void Lane::CutMeasured(StepWindow& window) {
         OnEnded(*call, {.outcome = Outcome::kCut, .end = now});
       } else {
         ActiveCall& waiting = *call;
-        FailPlay(waiting, now, /*client_fault=*/false);
+        FailPlay(waiting, /*client_fault=*/false);
         CloseCall(waiting);
         FinishPlayIfDone();
         UpdateState(now);

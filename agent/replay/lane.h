@@ -12,6 +12,7 @@
 #include "agent/replay/lane_account.h"
 #include "agent/replay/live_history.h"
 #include "agent/replay/play.h"
+#include "agent/replay/play_book.h"
 #include "agent/replay/record_sink.h"
 #include "agent/replay/step_window.h"
 #include "common/base/scheduler.h"
@@ -81,7 +82,7 @@ class Lane {
   void KeepAnswer(const ActiveCall& call, const CallResult& result);
   // The play goes on from `at`, and releases nothing that this call set free before `not_before`.
   void CompleteCall(ActiveCall& call, MonoTime at, MonoTime not_before);
-  void FailPlay(const ActiveCall& call, MonoTime at, bool client_fault);
+  void FailPlay(const ActiveCall& call, bool client_fault);
   void FinishPlayIfDone();
   void EndPlay(MonoTime at);
   void CloseCall(ActiveCall& call);
@@ -101,7 +102,7 @@ class Lane {
   std::vector<Play::Due> due_;                       // Scratch.
   std::vector<std::unique_ptr<ActiveCall>> active_;  // Waiting or in flight; a few at most.
   std::vector<std::unique_ptr<ActiveCall>> spare_;   // Reused: their prompts keep their memory.
-  std::vector<PlayTally> ended_plays_;               // Of the current window.
+  PlayBook ended_plays_;                             // Of the current window.
   LaneAccount account_;
   FidelityCounts fidelity_;  // Of the current window.
 

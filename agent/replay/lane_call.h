@@ -18,6 +18,7 @@ class Lane::ActiveCall final : public CallObserver {
   std::uint8_t attempt = 1;
   MonoTime due{};                     // Of this attempt.
   MonoTime first_released{};          // Of the first attempt.
+  MonoTime first_failed{};            // End of the first attempt, if that failed.
   StepWindow* window = nullptr;       // At this attempt's release.
   StepWindow* call_window = nullptr;  // At the first release, if it lies in the measured time.
   bool released = false;              // At least once.

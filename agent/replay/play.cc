@@ -85,6 +85,7 @@ void Play::Complete(std::uint32_t call, MonoTime at, std::vector<Due>* due) {
 }
 
 void Play::CountRelease(MonoTime released, MonoTime measure_begin, MonoTime measure_end) {
+  last_release_ = std::max(last_release_, released);
   if (released < measure_begin) {
     ++tally_.calls_before;
   } else if (released < measure_end) {
@@ -102,12 +103,11 @@ void Play::OpenWindow() {
   if (tally_.failed) tally_.failed_block = kWarmUpBlock;
 }
 
-void Play::Fail(std::uint32_t block, std::int64_t at_ns, bool client_fault) {
+void Play::Fail(std::uint32_t block, MonoTime first_failure, bool client_fault) {
   tally_.failed = true;
   tally_.client_fault = client_fault;
   tally_.failed_block = block;
-  tally_.failed_at_ns = at_ns;
-  tally_.next_play_at_ns = at_ns;
+  tally_.silent_from = std::max(first_failure, last_release_);
 }
 
 PlayTally Play::tally() const {

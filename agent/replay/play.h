@@ -10,6 +10,22 @@
 
 namespace plimsoll {
 
+// One play against the current window.
+//   calls_total = before + skipped + released + remaining
+struct PlayTally {
+  std::uint32_t play = 0;
+  std::uint32_t calls_total = 0;      // Of the session's tree.
+  std::uint32_t calls_skipped = 0;    // Before a late start point, primers among them.
+  std::uint32_t calls_before = 0;     // First released before the measured time.
+  std::uint32_t calls_released = 0;   // First released within it.
+  std::uint32_t calls_remaining = 0;  // Not released by the end of the measured time, or never.
+  // Failed plays only.
+  bool failed = false;
+  bool client_fault = false;       // The failing call ended by a fault of our own.
+  std::uint32_t failed_block = 0;  // Of the failing call's first release.
+  MonoTime silent_from = MonoTime::min();
+};
+
 class Play {
  public:
   // A call that may be released, and when.
@@ -43,10 +59,10 @@ class Play {
   void CountRelease(MonoTime released, MonoTime measure_begin, MonoTime measure_end);
   // A new window opens: all that was released until now lies before it.
   void OpenWindow();
-  // `client_fault`: the failing call ended by a fault of our own.
-  void Fail(std::uint32_t block, std::int64_t at_ns, bool client_fault);
+  // By a call of `block` whose first failure was at `first_failure`: since then, or since its last
+  // release after that, the play was silent. `client_fault`: that call ended by a fault of our own.
+  void Fail(std::uint32_t block, MonoTime first_failure, bool client_fault);
   bool failed() const { return tally_.failed; }
-  void SetNextPlayAt(std::int64_t at_ns) { tally_.next_play_at_ns = at_ns; }
   PlayTally tally() const;
 
   MonoTime started_at() const { return started_at_; }
@@ -61,6 +77,7 @@ class Play {
       pending_;                  // Predecessors not yet complete; kSkipped for skipped calls.
   std::uint32_t completed_ = 0;  // Skipped ones among them.
   MonoTime started_at_{};
+  MonoTime last_release_ = MonoTime::min();
   std::uint32_t released_after_ = 0;  // First released after the measured time.
   PlayTally tally_;
 };

@@ -115,9 +115,10 @@ void GrpcCoordinatorLink::Impl::Start() {
   if (!endpoint.ok()) return Fail(Annotate(endpoint.status(), "coordinator"));
   patience_ = scheduler_.After(options_.patience, [this] {
     if (state_ != State::kConnecting) return;
-    Fail(absl::UnavailableError(fmt::format("no connection within {:.1f} s, {} attempts; last: {}",
-                                            ToSeconds(options_.patience), failures_ + 1,
-                                            MessageOf(last_failure_))));
+    Fail(absl::UnavailableError(
+        fmt::format("no connection within {:.1f} s, {} attempts; check --coordinator "
+                    "and that `plimsoll run` listens there; last: {}",
+                    ToSeconds(options_.patience), failures_ + 1, MessageOf(last_failure_))));
   });
   Dial();
 }

@@ -42,6 +42,7 @@ struct CallRequest {
 struct CallResult {
   static constexpr MonoTime kNever = MonoTime::min();
   Outcome outcome = Outcome::kClientError;
+  MonoTime connecting = kNever;  // The first socket of a new connection was made.
   MonoTime sent = kNever;
   MonoTime upload_done = kNever;
   MonoTime headers = kNever;

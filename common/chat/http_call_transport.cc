@@ -151,6 +151,9 @@ class HttpCallTransport::HttpCall final : public CallTransport::Call, private Tr
     });
   }
 
+  void OnConnecting(MonoTime at) override {
+    if (result_.connecting == CallResult::kNever) result_.connecting = at;
+  }
   void OnSent(MonoTime at) override {
     last_heard_ = at;
     if (result_.sent == CallResult::kNever) result_.sent = at;  // A resend is not a later start.

@@ -1,7 +1,10 @@
 #include "common/cli/command_line.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 #include <cstdio>
+#include <system_error>
 #include <utility>
 
 #include <CLI/CLI.hpp>
@@ -63,30 +66,76 @@ std::string UnknownFlag(std::string_view flag, const CLI::App& app, std::string_
   return fmt::format("{} is no flag of {}; {}", Shown(flag), program, hint);
 }
 
-// The first word that nobody knows; empty if all are known, and something else is wrong. The
-// library would complain of what is missing before it complains of what is unknown.
-std::string UnknownWord(const CLI::App& top, const std::vector<std::string>& words,
-                        std::string program) {
-  const CLI::App* app = &top;
+// A command of the program, and what it is called: "plimsoll runs show".
+struct Named {
+  const CLI::App* app;
+  std::string name;
+};
+
+// What the words come to: the last command they choose, and the first word that nobody knows, said
+// in full; empty if all are known, and something else is wrong. (The library would complain of what
+// is missing before it complains of what is unknown.)
+struct Reading {
+  Named command;
+  std::string unknown;
+};
+
+Reading ReadWords(const CLI::App& top, const std::vector<std::string>& words,
+                  std::string_view program) {
+  Named at{&top, std::string(program)};
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
     if (word == "--") break;
     if (LooksLikeFlag(word)) {
       const std::string flag = word.substr(0, word.find('='));
-      const CLI::Option* option = app->get_option_no_throw(flag);
-      if (option == nullptr) return UnknownFlag(flag, *app, program);
+      const CLI::Option* option = at.app->get_option_no_throw(flag);
+      if (option == nullptr) return {at, UnknownFlag(flag, *at.app, at.name)};
       if (flag == word && option->get_items_expected_max() > 0) ++i;  // Its value.
       continue;
     }
-    const std::vector<std::string> commands = CommandsOf(*app);
+    const std::vector<std::string> commands = CommandsOf(*at.app);
     if (commands.empty()) continue;  // A value by its place.
     if (std::find(commands.begin(), commands.end(), word) == commands.end()) {
-      return UnknownCommand(word, program, commands);
+      return {at, UnknownCommand(word, at.name, commands)};
     }
-    app = app->get_subcommand(word);
-    program += " " + word;
+    at.app = at.app->get_subcommand(word);
+    at.name += " " + word;
   }
-  return {};
+  return {at, {}};
+}
+
+// "--port, which is: Port to listen on", of an option by any of its names.
+std::string WhichIs(const std::string& option, const CLI::App& app) {
+  const CLI::Option* found = app.get_option_no_throw(option);
+  if (found == nullptr || found->get_description().empty()) return option;
+  return fmt::format("{}, which is: {}", option, found->get_description());
+}
+
+// The library's complaint, where its own words do not say what to do.
+std::string Complaint(const CLI::ParseError& error, const Named& command) {
+  const std::string said = error.what();
+  const auto after = [&said](std::string_view mark) {
+    const std::size_t at = said.find(mark);
+    return at == std::string::npos ? std::string() : said.substr(at + mark.size());
+  };
+  const auto before = [&said](std::string_view mark) { return said.substr(0, said.find(mark)); };
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !after(": ").empty()) {
+    return fmt::format("{} takes no such word: {}", command.name, Shown(after(": ")));
+  }
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr && !after(": ").empty()) {
+    return fmt::format("a value is missing for {}", WhichIs(before(": "), *command.app));
+  }
+  if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr && !after(" = ").empty()) {
+    const std::string option = before(" = ").substr(said.find("--"));
+    return fmt::format("'{}' is no value for {}", Shown(after(" = ")),
+                       WhichIs(option, *command.app));
+  }
+  const std::vector<std::string> commands = CommandsOf(*command.app);
+  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && !commands.empty()) {
+    return fmt::format("a command is missing after {}; known are {}", command.name,
+                       Joined(commands));
+  }
+  return said;
 }
 
 }  // namespace
@@ -98,20 +147,29 @@ std::string UnknownCommand(std::string_view word, std::string_view program,
                      meant.empty() ? "" : fmt::format("did you mean '{}'? ", meant), Joined(known));
 }
 
+std::string NotWhole(const std::string& text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc() && end == text.data() + text.size()) return {};
+  return "takes a whole number from 0 to 18446744073709551615";
+}
+
 std::optional<int> ParseCommandLine(CLI::App& app, std::vector<std::string> words,
                                     std::string_view program) {
   const std::vector<std::string> typed = words;
   std::reverse(words.begin(), words.end());  // As App::parse() wants them.
+  app.name(std::string(program));            // Help begins "Usage: " and this.
   try {
     app.parse(words);
     return std::nullopt;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);
-    std::string wrong = UnknownWord(app, typed, std::string(program));
-    if (wrong.empty()) wrong = error.what();
+    const Reading reading = ReadWords(app, typed, program);
+    std::string wrong =
+        reading.unknown.empty() ? Complaint(error, reading.command) : reading.unknown;
     std::replace(wrong.begin(), wrong.end(), '\n', ' ');
     std::fputs(fmt::format("{}: {} (see {} --help)\n", program.substr(0, program.find(' ')), wrong,
-                           program)
+                           reading.command.name)
                    .c_str(),
                stderr);
     return kUsage;

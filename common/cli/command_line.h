@@ -21,6 +21,10 @@ namespace plimsoll {
 std::optional<int> ParseCommandLine(CLI::App& app, std::vector<std::string> words,
                                     std::string_view program);
 
+// For an option's check(): what it must be if `text` is no whole number, else empty. (The library
+// takes "-1" for the largest one.)
+std::string NotWhole(const std::string& text);
+
 // "unknown command 'chekc' of plimsoll, did you mean 'check'? known are check and run": for words
 // that choose a command by hand.
 std::string UnknownCommand(std::string_view word, std::string_view program,

@@ -257,8 +257,11 @@ int CurlTransfer::OpenSocket(void* self_ptr, int purpose, void* address_ptr) {
   const curl_sockaddr& address = *static_cast<const curl_sockaddr*>(address_ptr);
   const int fd =
       ::socket(address.family, address.socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, address.protocol);
-  if (fd < 0) static_cast<CurlTransfer*>(self_ptr)->socket_errno_ = errno;
-  return fd < 0 ? CURL_SOCKET_BAD : fd;
+  CurlTransfer* self = static_cast<CurlTransfer*>(self_ptr);
+  if (fd < 0) self->socket_errno_ = errno;
+  if (fd < 0) return CURL_SOCKET_BAD;
+  if (!self->silenced()) self->observer_->OnConnecting(self->clock_.MonoNow());
+  return fd;
 }
 
 TransferEnd CurlTransfer::EndOf(int code_number) const {

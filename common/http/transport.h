@@ -54,6 +54,9 @@ struct TransferEnd {
 class TransferObserver {
  public:
   virtual ~TransferObserver() = default;
+  // A connection is being opened: its socket was made, names are resolved. Once for each address
+  // that is tried; never on a kept connection. The transfer must not be destroyed in it.
+  virtual void OnConnecting(MonoTime) {}
   virtual void OnSent(MonoTime at) = 0;        // First byte of the request handed over; once.
   virtual void OnUploadDone(MonoTime at) = 0;  // Last byte of the body handed over; once.
   virtual void OnHeader(std::string_view name_lower, std::string_view value) = 0;

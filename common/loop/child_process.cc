@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/base/line_splitter.h"
 #include "common/loop/asio_access.h"
 
 // Not in Debian 12's unistd.h without _GNU_SOURCE, which g++ always defines.
@@ -80,7 +81,9 @@ class Descriptor {
   ~Descriptor() { Close(); }
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
+  Descriptor(Descriptor&& other) noexcept : fd_(other.Release()) {}
   int get() const { return fd_; }
+  int Release() { return std::exchange(fd_, -1); }
   void Close() {
     if (fd_ >= 0) ::close(std::exchange(fd_, -1));
   }
@@ -88,6 +91,33 @@ class Descriptor {
  private:
   int fd_;
 };
+
+// Where a child's standard output and error go; nowhere else: they are ours.
+struct Output {
+  Descriptor write;
+  Descriptor read;  // Non-blocking; of a pipe.
+};
+
+StatusOr<Output> OpenOutput(const ChildOptions& options) {
+  Output output;
+  if (!options.output_file.empty()) {
+    const int fd =
+        ::open(options.output_file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (fd < 0) {
+      return absl::UnavailableError(
+          fmt::format("{}: {}", options.output_file, std::strerror(errno)));
+    }
+    return Output{Descriptor(fd), Descriptor()};
+  }
+  if (!options.on_lines) return output;
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) {
+    return absl::ResourceExhaustedError(
+        fmt::format("start {}: {}", options.argv[0], std::strerror(errno)));
+  }
+  ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
+  return Output{Descriptor(ends[1]), Descriptor(ends[0])};
+}
 
 ChildExit ExitOf(int status) {
   if (WIFSIGNALED(status)) return ChildExit{0, WTERMSIG(status)};
@@ -101,20 +131,19 @@ int WaitFor(pid_t pid) {
   return status;
 }
 
-StatusOr<pid_t> Spawn(const ChildOptions& options) {
+struct Spawned {
+  pid_t pid = -1;
+  int output = -1;  // The reading end of what it writes, if `on_lines` wants it.
+};
+
+StatusOr<Spawned> Spawn(const ChildOptions& options) {
   if (options.argv.empty() || options.argv[0].empty()) {
     return absl::InvalidArgumentError("no program to start");
   }
   const std::string& program = options.argv[0];
   const Image image = MakeImage(options);
   const Descriptor in(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  const Descriptor out(
-      options.output_file.empty()
-          ? -1
-          : ::open(options.output_file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
-  if (!options.output_file.empty() && out.get() < 0) {
-    return absl::UnavailableError(fmt::format("{}: {}", options.output_file, std::strerror(errno)));
-  }
+  ASSIGN_OR_RETURN(Output output, OpenOutput(options));
   int ends[2];
   if (in.get() < 0 || ::pipe2(ends, O_CLOEXEC) != 0) {
     return absl::ResourceExhaustedError(fmt::format("start {}: {}", program, std::strerror(errno)));
@@ -123,7 +152,8 @@ StatusOr<pid_t> Spawn(const ChildOptions& options) {
   Descriptor report_write(ends[1]);
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
-  if (pid == 0) BecomeChild(options, image, in.get(), out.get(), report_write.get(), parent);
+  if (pid == 0)
+    BecomeChild(options, image, in.get(), output.write.get(), report_write.get(), parent);
   if (pid < 0) {
     return absl::ResourceExhaustedError(fmt::format("start {}: {}", program, std::strerror(errno)));
   }
@@ -138,15 +168,22 @@ StatusOr<pid_t> Spawn(const ChildOptions& options) {
     WaitFor(pid);
     return absl::NotFoundError(fmt::format("start {}: {}", program, std::strerror(error)));
   }
-  return pid;
+  return Spawned{pid, output.read.Release()};
 }
 
 }  // namespace
 
 class ChildProcess::Impl : public std::enable_shared_from_this<Impl> {
  public:
-  Impl(EventLoop& loop, pid_t pid, int pidfd, std::function<void(const ChildExit&)> on_exit)
-      : pidfd_(EventLoopIo::Of(loop), pidfd), pid_(pid), on_exit_(std::move(on_exit)) {}
+  Impl(EventLoop& loop, const Spawned& child, int pidfd, const ChildOptions& options,
+       std::function<void(const ChildExit&)> on_exit)
+      : pidfd_(EventLoopIo::Of(loop), pidfd),
+        output_(EventLoopIo::Of(loop)),
+        pid_(child.pid),
+        on_lines_(options.on_lines),
+        on_exit_(std::move(on_exit)) {
+    if (child.output >= 0) output_.assign(child.output);
+  }
 
   void Watch() {
     pidfd_.async_wait(boost::asio::posix::stream_descriptor::wait_read,
@@ -156,6 +193,7 @@ class ChildProcess::Impl : public std::enable_shared_from_this<Impl> {
                         // Moved out: the callback may destroy the object that owns it.
                         if (auto on_exit = std::move(self->on_exit_)) on_exit(exit);
                       });
+    if (output_.is_open()) Listen();
   }
   void Kill(int signal) {
     if (running_) ::kill(-pid_, signal);
@@ -165,7 +203,9 @@ class ChildProcess::Impl : public std::enable_shared_from_this<Impl> {
   ChildExit Reap() {
     ::kill(-pid_, SIGKILL);
     running_ = false;
-    return ExitOf(WaitFor(pid_));
+    const ChildExit exit = ExitOf(WaitFor(pid_));
+    TakeLastWords();
+    return exit;
   }
   void Close() {
     on_exit_ = nullptr;
@@ -177,25 +217,59 @@ class ChildProcess::Impl : public std::enable_shared_from_this<Impl> {
   bool running() const { return running_; }
 
  private:
+  // One read a turn: a child that writes without end cannot keep the loop to itself.
+  void Listen() {
+    output_.async_wait(boost::asio::posix::stream_descriptor::wait_read,
+                       [self = shared_from_this()](const boost::system::error_code& error) {
+                         if (!error && self->running_ && self->Read()) self->Listen();
+                       });
+  }
+  // Whether anything came. Not being able to say yet counts as something.
+  bool Read() {
+    char bytes[LineSplitter::kLineBytesMax];
+    const ssize_t n = ::read(output_.native_handle(), bytes, sizeof(bytes));
+    if (n <= 0) return n < 0 && (errno == EINTR || errno == EAGAIN);
+    const auto lines = splitter_.Add({bytes, static_cast<std::size_t>(n)});
+    if (!lines.empty()) on_lines_(lines);
+    return true;
+  }
+  // The group is dead: what it wrote is in the pipe. Whoever left the group and writes on is not
+  // waited for, nor read for longer than a pipe is deep.
+  void TakeLastWords() {
+    if (!output_.is_open()) return;
+    constexpr std::size_t kPipeBytes = std::size_t{1} << 16;
+    for (std::size_t read = 0; read < kPipeBytes; read += LineSplitter::kLineBytesMax) {
+      errno = 0;
+      if (!Read() || errno == EAGAIN) break;
+    }
+    if (std::string rest = splitter_.TakeRest(); !rest.empty()) on_lines_({std::move(rest)});
+    boost::system::error_code ignored;
+    output_.close(ignored);
+  }
+
   boost::asio::posix::stream_descriptor pidfd_;
+  boost::asio::posix::stream_descriptor output_;  // Closed: nobody listens.
+  LineSplitter splitter_;
   pid_t pid_;
   bool running_ = true;
+  std::function<void(const std::vector<std::string>&)> on_lines_;
   std::function<void(const ChildExit&)> on_exit_;
 };
 
 StatusOr<std::unique_ptr<ChildProcess>> ChildProcess::Start(
     EventLoop& loop, const ChildOptions& options, std::function<void(const ChildExit&)> on_exit) {
-  ASSIGN_OR_RETURN(const pid_t pid, Spawn(options));
+  ASSIGN_OR_RETURN(const Spawned child, Spawn(options));
   // glibc 2.36 declares pidfd_open without extern "C".
-  const int pidfd = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
+  const int pidfd = static_cast<int>(::syscall(SYS_pidfd_open, child.pid, 0));
   if (pidfd < 0) {
     const int error = errno;
-    ::kill(-pid, SIGKILL);
-    WaitFor(pid);
+    ::kill(-child.pid, SIGKILL);
+    WaitFor(child.pid);
+    const Descriptor unread(child.output);
     return absl::ResourceExhaustedError(
         fmt::format("watch {}: {}", options.argv[0], std::strerror(error)));
   }
-  auto impl = std::make_shared<Impl>(loop, pid, pidfd, std::move(on_exit));
+  auto impl = std::make_shared<Impl>(loop, child, pidfd, options, std::move(on_exit));
   impl->Watch();
   return std::unique_ptr<ChildProcess>(new ChildProcess(std::move(impl)));
 }

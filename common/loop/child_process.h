@@ -17,8 +17,12 @@ namespace plimsoll {
 struct ChildOptions {
   std::vector<std::string> argv;  // argv[0] is looked up in PATH unless it holds a slash.
   std::vector<std::pair<std::string, std::string>> env;  // Added to ours, or replacing it.
-  // Standard output and error are appended to this file; empty: they are ours.
+  // Standard output and error are appended to this file; empty: they are ours, or go to on_lines.
   std::string output_file;
+  // Gets them by whole lines as they come, on the loop's thread, and what is left of them before
+  // `on_exit` or at the object's end. Must not destroy the object. A line over
+  // LineSplitter::kLineBytesMax comes in pieces; a child that writes faster than is read waits.
+  std::function<void(const std::vector<std::string>& lines)> on_lines;
   // The child dies with the thread that started it, so that a killed parent leaves nothing behind.
   // That thread should live as long as the process: start children on the main loop's thread.
   bool die_with_parent = true;

@@ -46,9 +46,10 @@ struct CallRecord {
 
   // When. `released` and `end` are always present; the others are kAbsentNanos if it never came to
   // it.
-  StepNanos first_released = 0;   // Release of the call's first attempt: the origin of its TTFT.
-  StepNanos released = 0;         // Release of this attempt.
-  StepNanos sent = kAbsentNanos;  // First byte handed over.
+  StepNanos first_released = 0;  // Release of the call's first attempt: the origin of its TTFT.
+  StepNanos released = 0;        // Release of this attempt.
+  StepNanos connecting = kAbsentNanos;  // A socket was made; absent on a kept connection.
+  StepNanos sent = kAbsentNanos;        // First byte handed over.
   StepNanos upload_done = kAbsentNanos;
   StepNanos headers = kAbsentNanos;
   StepNanos first_chunk = kAbsentNanos;  // First event of the stream, of any kind.
@@ -81,17 +82,26 @@ struct CallRecord {
 constexpr StepNanos TtftNanos(const CallRecord& r) {
   return r.first_token == kAbsentNanos ? -1 : r.first_token - r.first_released;
 }
-// Tokens per second per user (design section 2). A call answered in one chunk has none, and neither
-// has one whose first and last token share a stamp.
+// Usage counts no output though a token came, or more tokens in the first chunk than in the whole
+// answer: it says nothing of how many came when.
+constexpr bool OutputContradicted(const CallRecord& r) {
+  if (r.tokens_out == kAbsentTokens) return false;
+  return (r.tokens_out == 0 && r.chunks > 0) ||
+         (r.tokens_first_chunk != kAbsentTokens && r.tokens_first_chunk > r.tokens_out);
+}
+// Tokens per second per user (design section 2), above zero. A call answered in one chunk has none,
+// as its chunks say or as usage counts all its tokens in the first, and neither has one whose first
+// and last token share a stamp, or whose usage is contradicted.
 constexpr double Interactivity(const CallRecord& r) {
   if (r.first_token == kAbsentNanos || r.last_token <= r.first_token || r.chunks < 2 ||
-      r.tokens_out == kAbsentTokens) {
+      r.tokens_out == kAbsentTokens || OutputContradicted(r)) {
     return -1;
   }
   const double out = r.tokens_out;
   const double after_first = r.tokens_first_chunk != kAbsentTokens
                                  ? out - static_cast<double>(r.tokens_first_chunk)
                                  : out * (r.chunks - 1) / r.chunks;
+  if (after_first <= 0) return -1;
   return after_first * 1e9 / static_cast<double>(r.last_token - r.first_token);
 }
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "common/base/rng.h"
 #include "common/record/outcome.h"
 
 namespace plimsoll {
@@ -27,23 +28,36 @@ constexpr bool IsOurs(LaneState s) {
   return s >= LaneState::kLate;
 }
 
-// One play that was alive in the measured time.
+// What a play's number comes to in the checksum of PlaySums. Odd, so that it and its small
+// multiples are not 0.
+constexpr std::uint32_t MixedPlay(std::uint32_t lane, std::uint32_t play) {
+  return static_cast<std::uint32_t>(MixKey(lane, play) >> 32) | 1;
+}
+
+// Over a lane's plays that were alive in the measured time: sums, however many they were.
 //   calls_total = before + skipped + released + remaining
-struct PlayTally {
-  std::uint32_t play = 0;
-  std::uint32_t calls_total = 0;      // Of the session's tree.
-  std::uint32_t calls_skipped = 0;    // Before a late start point, primers among them.
-  std::uint32_t calls_before = 0;     // First released before the measured time.
-  std::uint32_t calls_released = 0;   // First released within it.
-  std::uint32_t calls_remaining = 0;  // Not released by the end of the measured time, or never.
-  // Failed plays only.
-  bool failed = false;
-  std::uint32_t failed_block = 0;  // Block of the failing call; a cell of this lane.
-  std::int64_t failed_at_ns = 0;   // From the step's start.
-  std::int64_t next_play_at_ns =
-      0;  // When the lane's next play started or would have; from the step's start.
-  bool client_fault = false;  // The failing call ended by a fault of our own.
-  friend bool operator==(const PlayTally&, const PlayTally&) = default;
+struct PlaySums {
+  std::uint64_t plays = 0;
+  std::uint64_t calls_total = 0;      // Of the sessions' trees.
+  std::uint64_t calls_skipped = 0;    // Before a late start point, primers among them.
+  std::uint64_t calls_before = 0;     // First released before the measured time.
+  std::uint64_t calls_released = 0;   // First released within it.
+  std::uint64_t calls_remaining = 0;  // Not released by the end of the measured time, or never.
+  std::uint32_t mixed = 0;            // Sum of the plays' MixedPlay, each times its calls_released.
+  friend bool operator==(const PlaySums&, const PlaySums&) = default;
+};
+
+// Plays of a lane that failed, and after it were silent within the measured time.
+struct FailedPlays {
+  // So many of a lane stand alone; those after them are booked together, by block.
+  static constexpr std::size_t kAloneMax = 256;
+  std::uint32_t block = 0;  // Of the measured time: the failing call's, else the silence's first.
+  std::uint32_t plays = 1;
+  std::uint64_t calls_remaining = 0;
+  // From the first failure of the call that the play failed by, or the play's last release if that
+  // was later, to the start of the lane's next play; of that what lies in the measured time.
+  std::int64_t silent_ns = 0;
+  friend bool operator==(const FailedPlays&, const FailedPlays&) = default;
 };
 
 // How true a lane's replay was to the recorded session, over the measured time. A pause is the
@@ -77,7 +91,9 @@ struct LaneTally {
   std::uint32_t lane = 0;
   std::uint8_t tier = 0;
   std::array<std::int64_t, kLaneStates> state_ns{};  // Sums to the measured time.
-  std::vector<PlayTally> plays;
+  PlaySums plays;
+  // By instant; without those that ended by a fault of our own. At most kAloneMax and one a block.
+  std::vector<FailedPlays> failed_plays;
   FidelityCounts fidelity;
   friend bool operator==(const LaneTally&, const LaneTally&) = default;
 };

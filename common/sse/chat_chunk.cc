@@ -118,7 +118,7 @@ bool TakeFunction(od::value& value, ToolCallPiece* piece, ChatChunk* chunk) {
   });
 }
 
-bool TakeToolCalls(od::value& value, std::uint32_t choice, ChatChunk* chunk) {
+bool TakeToolCalls(od::value& value, ChatChunk* chunk) {
   od::array calls;
   if (TypeOf(value) != od::json_type::array) return true;
   if (value.get_array().get(calls) != SUCCESS) return false;
@@ -127,7 +127,7 @@ bool TakeToolCalls(od::value& value, std::uint32_t choice, ChatChunk* chunk) {
     if (TypeOf(call) != od::json_type::object) return true;
     if (call.get_object().get(object) != SUCCESS) return false;
     chunk->tool_call = true;
-    ToolCallPiece piece{.choice = choice};
+    ToolCallPiece piece;
     const bool whole = ForFields(object, [&](std::string_view key, od::value& field) {
       if (key == "index" && TypeOf(field) == od::json_type::number) piece.index = Count(field);
       if (key == "id") return NoteText(field, &piece.has_id);
@@ -140,9 +140,9 @@ bool TakeToolCalls(od::value& value, std::uint32_t choice, ChatChunk* chunk) {
 }
 
 // The API's older form: one call, without a list.
-bool TakeOldCall(od::value& value, std::uint32_t choice, ChatChunk* chunk) {
+bool TakeOldCall(od::value& value, ChatChunk* chunk) {
   if (TypeOf(value) != od::json_type::object) return true;
-  ToolCallPiece piece{.choice = choice, .index = 0};
+  ToolCallPiece piece{.index = 0};
   const bool whole = TakeFunction(value, &piece, chunk);
   chunk->tool_calls.push_back(piece);
   return whole;
@@ -160,7 +160,7 @@ bool TakeContent(od::value& value, ChatChunk* chunk) {
   return true;
 }
 
-bool TakeDelta(od::value& value, std::uint32_t choice, ChatChunk* chunk, bool* role) {
+bool TakeDelta(od::value& value, ChatChunk* chunk, bool* role) {
   od::object object;
   if (TypeOf(value) != od::json_type::object) return true;
   if (value.get_object().get(object) != SUCCESS) return false;
@@ -168,8 +168,8 @@ bool TakeDelta(od::value& value, std::uint32_t choice, ChatChunk* chunk, bool* r
     if (key == "content") return TakeContent(field, chunk);
     if (key == "refusal") return NoteText(field, &chunk->answers);
     if (key == "reasoning" || key == "reasoning_content") return NoteText(field, &chunk->reasons);
-    if (key == "tool_calls") return TakeToolCalls(field, choice, chunk);
-    if (key == "function_call") return TakeOldCall(field, choice, chunk);
+    if (key == "tool_calls") return TakeToolCalls(field, chunk);
+    if (key == "function_call") return TakeOldCall(field, chunk);
     if (key == "role") *role = true;
     return true;
   });
@@ -189,15 +189,15 @@ bool TakeChoice(od::object choice, std::uint32_t position, ChatChunk* chunk, boo
   std::uint32_t tool_choice = position;
   FinishReason finish = FinishReason::kNone;
   const std::size_t kept = chunk->content != nullptr ? chunk->content->size() : 0;
+  const std::size_t pieces = chunk->tool_calls.size();
   const bool whole = ForFields(choice, [&](std::string_view key, od::value& field) {
-    if (key == "delta" || key == "message") {
-      return TakeDelta(field, tool_choice, chunk, role);
-    }
+    if (key == "delta" || key == "message") return TakeDelta(field, chunk, role);
     if (key == "text") return NoteText(field, &chunk->answers);
     if (key == "index") {
       const bool valid = field.get_uint64().get(index) == SUCCESS;
       if (!valid) index = 0;
-      if (valid) tool_choice = static_cast<std::uint32_t>(index);
+      if (valid)
+        tool_choice = static_cast<std::uint32_t>(std::min<std::uint64_t>(index, kAbsentTokens));
       return true;
     }
     if (key == "finish_reason" && TypeOf(field) == od::json_type::string) {
@@ -207,6 +207,10 @@ bool TakeChoice(od::object choice, std::uint32_t position, ChatChunk* chunk, boo
     }
     return true;
   });
+  // Only now: the index may stand behind the pieces.
+  for (std::size_t p = pieces; p < chunk->tool_calls.size(); ++p) {
+    chunk->tool_calls[p].choice = tool_choice;
+  }
   const std::uint64_t bit = std::uint64_t{1} << std::min<std::uint64_t>(index, 63);
   chunk->choices |= bit;
   if (finish != FinishReason::kNone) chunk->finished |= bit;

@@ -226,7 +226,8 @@ StatusOr<Corpus> DecodeCorpus(std::string_view bytes) {
   v1::Corpus in;
   if (!in.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) ||
       in.format_version() == 0) {
-    return Wrong("not a corpus file, or one that was cut short");
+    return Wrong(
+        "not a corpus file, or one that was cut short; `plimsoll corpus import` makes one");
   }
   if (in.format_version() != kFormatVersion) {
     return absl::FailedPreconditionError(

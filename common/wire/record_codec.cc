@@ -75,6 +75,8 @@ void WriteStamps(const RecordBatch& batch, v1::RecordBatch* out) {
   });
   WriteColumn(batch, out->mutable_released_after_first_ns(),
               [](const CallRecord& r) { return Difference(r.released, r.first_released); });
+  WriteColumn(batch, out->mutable_connecting_after_release_ns(),
+              AfterRelease<&CallRecord::connecting>);
   WriteColumn(batch, out->mutable_sent_after_release_ns(), AfterRelease<&CallRecord::sent>);
   WriteColumn(batch, out->mutable_upload_done_after_release_ns(),
               AfterRelease<&CallRecord::upload_done>);
@@ -142,6 +144,7 @@ struct Columns {
         block(in.block_code(), n, "block_code", c),
         released(in.released_delta_ns(), n, "released_delta_ns", c),
         after_first(in.released_after_first_ns(), n, "released_after_first_ns", c),
+        connecting(in.connecting_after_release_ns(), n, "connecting_after_release_ns", c),
         sent(in.sent_after_release_ns(), n, "sent_after_release_ns", c),
         upload(in.upload_done_after_release_ns(), n, "upload_done_after_release_ns", c),
         headers(in.headers_after_release_ns(), n, "headers_after_release_ns", c),
@@ -166,8 +169,8 @@ struct Columns {
   Column<std::int32_t> step;
   Column<std::uint32_t> lane, play, session, call, stream, attempts_before, tier, block;
   Column<std::int64_t> released;
-  Column<std::uint64_t> after_first, sent, upload, headers, first_chunk, first_token, last_token,
-      duration;
+  Column<std::uint64_t> after_first, connecting, sent, upload, headers, first_chunk, first_token,
+      last_token, duration;
   Column<std::uint32_t> tokens_in, cached, out, in_first, chunks, planned, status;
   Column<int> outcome;
   Column<std::uint32_t> flags, resends, messages, asked, answer;
@@ -208,6 +211,7 @@ void ReadStamps(const Columns& in, std::size_t i, StepNanos released, CallRecord
     checks->Require(plus_one - 1 <= duration, field, "at most the duration");
     return Sum(record->released, static_cast<std::int64_t>(plus_one - 1));
   };
+  record->connecting = stamp(in.connecting[i], "connecting_after_release_ns");
   record->sent = stamp(in.sent[i], "sent_after_release_ns");
   record->upload_done = stamp(in.upload[i], "upload_done_after_release_ns");
   record->headers = stamp(in.headers[i], "headers_after_release_ns");

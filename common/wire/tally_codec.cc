@@ -14,40 +14,45 @@ namespace {
 
 using wire::Checks;
 
-void ToProto(const PlayTally& play, v1::PlayTally* out) {
-  out->set_play(play.play);
-  out->set_calls_total(play.calls_total);
-  out->set_calls_skipped(play.calls_skipped);
-  out->set_calls_before(play.calls_before);
-  out->set_calls_released(play.calls_released);
-  out->set_calls_remaining(play.calls_remaining);
-  if (play.failed) {
-    v1::PlayTally::Failure* failure = out->mutable_failure();
-    failure->set_block_code(wire::BlockCode(play.failed_block));
-    failure->set_at_ns(play.failed_at_ns);
-    failure->set_next_play_at_ns(play.next_play_at_ns);
-    failure->set_client_fault(play.client_fault);
-  }
+void ToProto(const PlaySums& sums, v1::PlaySums* out) {
+  out->set_plays(sums.plays);
+  out->set_calls_total(sums.calls_total);
+  out->set_calls_skipped(sums.calls_skipped);
+  out->set_calls_before(sums.calls_before);
+  out->set_calls_released(sums.calls_released);
+  out->set_calls_remaining(sums.calls_remaining);
+  out->set_mixed(sums.mixed);
 }
 
-PlayTally FromProto(const v1::PlayTally& in, Checks* checks) {
-  PlayTally play;
-  play.play = in.play();
-  play.calls_total = in.calls_total();
-  play.calls_skipped = in.calls_skipped();
-  play.calls_before = in.calls_before();
-  play.calls_released = in.calls_released();
-  play.calls_remaining = in.calls_remaining();
-  if (in.has_failure()) {
-    const v1::PlayTally::Failure& failure = in.failure();
-    play.failed = true;
-    play.failed_block = wire::BlockOf(failure.block_code(), "plays.failure.block_code", checks);
-    play.failed_at_ns = checks->Offset(failure.at_ns(), "plays.failure.at_ns");
-    play.next_play_at_ns =
-        checks->Offset(failure.next_play_at_ns(), "plays.failure.next_play_at_ns");
-    play.client_fault = failure.client_fault();
-  }
-  return play;
+// Of all lanes together they stay far from overflow.
+std::uint64_t Calls(std::uint64_t count, std::string_view field, Checks* checks) {
+  checks->Require(count <= wire::kCallsOfLaneMax, field, "at most 2^40");
+  return count;
+}
+
+PlaySums FromProto(const v1::PlaySums& in, Checks* checks) {
+  return {.plays = Calls(in.plays(), "plays.plays", checks),
+          .calls_total = Calls(in.calls_total(), "plays.calls_total", checks),
+          .calls_skipped = Calls(in.calls_skipped(), "plays.calls_skipped", checks),
+          .calls_before = Calls(in.calls_before(), "plays.calls_before", checks),
+          .calls_released = Calls(in.calls_released(), "plays.calls_released", checks),
+          .calls_remaining = Calls(in.calls_remaining(), "plays.calls_remaining", checks),
+          .mixed = in.mixed()};
+}
+
+void ToProto(const FailedPlays& plays, v1::FailedPlays* out) {
+  out->set_block(plays.block);
+  out->set_plays(plays.plays);
+  out->set_calls_remaining(plays.calls_remaining);
+  out->set_silent_ns(plays.silent_ns);
+}
+
+FailedPlays FromProto(const v1::FailedPlays& in, Checks* checks) {
+  checks->Require(in.plays() > 0, "failed_plays.plays", "at least 1");
+  return {.block = checks->Below(in.block(), limits::kBlocksMax, "failed_plays.block"),
+          .plays = in.plays(),
+          .calls_remaining = Calls(in.calls_remaining(), "failed_plays.calls_remaining", checks),
+          .silent_ns = checks->Span(in.silent_ns(), "failed_plays.silent_ns").count()};
 }
 
 void ToProto(const FidelityCounts& counts, v1::LaneTally* out) {
@@ -90,7 +95,8 @@ void ToProto(const LaneTally& lane, v1::LaneTally* out) {
   out->set_client_error_ns(ns(LaneState::kClientError));
   out->set_dead_man_ns(ns(LaneState::kDeadMan));
   out->set_no_session_ns(ns(LaneState::kNoSession));
-  for (const PlayTally& play : lane.plays) ToProto(play, out->add_plays());
+  ToProto(lane.plays, out->mutable_plays());
+  for (const FailedPlays& plays : lane.failed_plays) ToProto(plays, out->add_failed_plays());
   ToProto(lane.fidelity, out);
 }
 static_assert(kLaneStates == 7, "a new state needs a field in plimsoll.v1.LaneTally");
@@ -110,12 +116,16 @@ StatusOr<LaneTally> FromProto(const v1::LaneTally& in) {
   set(LaneState::kClientError, in.client_error_ns(), "client_error_ns");
   set(LaneState::kDeadMan, in.dead_man_ns(), "dead_man_ns");
   set(LaneState::kNoSession, in.no_session_ns(), "no_session_ns");
-  checks.Require(static_cast<std::size_t>(in.plays_size()) <= wire::kPlaysPerLaneMax, "plays",
-                 "at most 65536");
+  checks.Require(in.has_plays(), "plays", "there");
+  checks.Require(static_cast<std::size_t>(in.failed_plays_size()) <= wire::kFailedPlaysMax,
+                 "failed_plays", "at most 4352");
   lane.fidelity = ReadFidelity(in, &checks);
   if (!checks.ok()) return checks.status();
-  lane.plays.reserve(static_cast<std::size_t>(in.plays_size()));
-  for (const v1::PlayTally& play : in.plays()) lane.plays.push_back(FromProto(play, &checks));
+  lane.plays = FromProto(in.plays(), &checks);
+  lane.failed_plays.reserve(static_cast<std::size_t>(in.failed_plays_size()));
+  for (const v1::FailedPlays& plays : in.failed_plays()) {
+    lane.failed_plays.push_back(FromProto(plays, &checks));
+  }
   if (!checks.ok()) return checks.status();
   return lane;
 }

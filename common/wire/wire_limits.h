@@ -5,7 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "common/base/limits.h"
 #include "common/base/time.h"
+#include "common/record/tally.h"
 
 namespace plimsoll::wire {
 
@@ -19,8 +21,10 @@ inline constexpr std::size_t kExtraBodyBytesMax = 16'384;  // Sampling parameter
 // A reason in words; longer ones are cut by the writer.
 inline constexpr std::size_t kTextBytesMax = 4096;
 inline constexpr std::size_t kCorporaHeldMax = 4096;
-// A lane of a day's step that plays a session in two seconds stays below it.
-inline constexpr std::size_t kPlaysPerLaneMax = 65'536;
+// Those that stand alone, and one for each block.
+inline constexpr std::size_t kFailedPlaysMax = FailedPlays::kAloneMax + limits::kBlocksMax;
+// More than a lane can play in a window.
+inline constexpr std::uint64_t kCallsOfLaneMax = std::uint64_t{1} << 40;
 // Longer than any window; its sums with any stamp stay far from overflow.
 inline constexpr Duration kSpanMax = 720h;
 // Instants of a monotonic clock: differences of two such never overflow.

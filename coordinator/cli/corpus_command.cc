@@ -136,7 +136,9 @@ CLI::App* AddSynth(CLI::App* app, SynthCommand* command) {
   SynthOptions* options = &command->options;
   const CLI::Range count(0u, kSynthSessionsMax);
   synth->add_option("--out", command->out, "The corpus file to write")->required();
-  synth->add_option("--seed", options->seed, "Same seed, same corpus")->capture_default_str();
+  synth->add_option("--seed", options->seed, "Same seed, same corpus")
+      ->check(NotWhole)
+      ->capture_default_str();
   synth->add_option("--heavy", options->heavy, "Heavy sessions")
       ->check(count)
       ->capture_default_str();

@@ -73,7 +73,7 @@ StatusOr<std::vector<std::string>> ListTraces(const std::vector<std::string>& pa
     std::error_code error;
     const fs::file_status status = fs::status(path, error);
     if (!fs::exists(status)) {
-      return absl::NotFoundError(fmt::format("{}: no such file or folder", path));
+      return absl::NotFoundError(fmt::format("{}: no such file or folder; check the path", path));
     }
     if (!fs::is_directory(status)) {
       files.push_back(path);

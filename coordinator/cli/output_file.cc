@@ -24,13 +24,15 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
 StatusOr<OutputFile> OutputFile::Create(const std::string& path) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) {
-    return absl::InvalidArgumentError(fmt::format("{}: is a folder", path));
+    return absl::InvalidArgumentError(fmt::format("{}: is a folder; name a file in it", path));
   }
   std::string temporary = path + ".XXXXXX";
   const int fd = ::mkstemp(temporary.data());
   if (fd < 0) {
     return absl::InvalidArgumentError(
-        fmt::format("{}: cannot create it: {}", path, std::strerror(errno)));
+        fmt::format("{}: cannot create it: {}; name a file in a folder that is there and may be "
+                    "written to",
+                    path, std::strerror(errno)));
   }
   return OutputFile(path, std::move(temporary), fd);
 }

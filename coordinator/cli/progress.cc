@@ -55,9 +55,11 @@ void Progress::Draw() {
   Write(text);
 }
 
-void Progress::Say(const std::string& line) {
-  if (!options_.terminal) return Write(line + "\n");
-  Write(Erased() + line + "\r\n");
+void Progress::Say(const std::vector<std::string>& lines) {
+  std::string text = options_.terminal ? Erased() : std::string();
+  for (const std::string& line : lines) text += line + (options_.terminal ? "\r\n" : "\n");
+  Write(text);
+  if (!options_.terminal) return;
   if (running_) Draw();
 }
 

@@ -33,7 +33,8 @@ class Progress {
 
   void Start();
   // A line that stays, above the block.
-  void Say(const std::string& line);
+  void Say(const std::string& line) { Say(std::vector<std::string>{line}); }
+  void Say(const std::vector<std::string>& lines);
   // Takes the block away: what is printed afterwards begins where it was.
   void Stop();
   // Called with each plain line: to be said with what all lines begin with.

@@ -24,6 +24,7 @@
 #include "common/plan/lanes.h"
 #include "common/wire/corpus_codec.h"
 #include "coordinator/api/api_server.h"
+#include "coordinator/cli/baselines.h"
 #include "coordinator/cli/corpus_files.h"
 #include "coordinator/cli/endpoint_file.h"
 #include "coordinator/fleet/grpc_fleet_server.h"
@@ -147,6 +148,7 @@ Status RunApp::SetUp() {
              static_cast<std::uint64_t>(getpid())));
   info_.corpus_digest = loaded_.corpus_digest;
   info_.started = clock_.WallNow();
+  info_.bar = loaded_.scenario.bar;
   info_.plimsoll_version = kVersion;
   ASSIGN_OR_RETURN(plan_, MakeRunPlan(loaded_.scenario, *loaded_.corpus,
                                       {.run_id = info_.id,
@@ -165,6 +167,11 @@ Status RunApp::StartLinks() {
   if (fleet.local > 0) {
     local_ = std::make_unique<LocalAgents>(loop_, ProgramBeside("plimsoll-agent"),
                                            links_->address(), HostOfUrl(plan_.target.url));
+    // Above the block, as all that is said: two writers on one terminal would break it.
+    local_->on_lines = [this](std::vector<std::string> lines) {
+      for (std::string& line : lines) line = Stamped(line);
+      progress_.Say(lines);
+    };
   } else {
     Say(fmt::format("waiting for {} agents: plimsoll-agent --coordinator {} --allow {}",
                     fleet.agents, links_->address(), HostOfUrl(plan_.target.url)));
@@ -302,7 +309,9 @@ int RunApp::Run() {
     loop_.Run();
     progress_.Stop();
   }
-  return Conclude();
+  const int code = Conclude();
+  if (local_ != nullptr) local_->Close();  // Their last words need what is destroyed before them.
+  return code;
 }
 
 int RunApp::Conclude() {
@@ -365,6 +374,9 @@ int RunScenario(LoadedScenario loaded, const RunFlags& flags) {
   auto store = OpenRocksStore(flags.store, StoreAccess::kReadWrite);
   if (!store.ok()) {
     return Fail(ExitCode::kCouldNotRun, Annotated(store.status(), RunningIn(flags.store)));
+  }
+  if (const Status status = ReadBaselines(RunRepo(**store), &loaded); !status.ok()) {
+    return Fail(ExitCode::kUsage, status);
   }
   return RunApp(std::move(loaded), flags, *std::move(store)).Run();
 }

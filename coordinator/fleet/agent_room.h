@@ -8,9 +8,14 @@
 
 namespace plimsoll {
 
-// Empty if `hello`'s machine can hold `lanes` lanes at the least they need (one connection and
-// 64 KiB each); else what it lacks and what to do, in words. What the agent could not say of its
-// machine counts as enough.
-std::string WhyItHasNoRoom(const Hello& hello, std::uint32_t lanes);
+struct LaneShare {
+  std::uint32_t lanes = 0;
+  std::uint64_t connections = 0;  // Of all lanes when each is at its peak; at least `lanes`.
+};
+
+// Empty if `hello`'s machine can hold `share` (a descriptor and a port a connection, 64 KiB a
+// lane); else what it lacks and what to do, in words. What the agent could not say of its machine
+// counts as enough.
+std::string WhyItHasNoRoom(const Hello& hello, const LaneShare& share);
 
 }  // namespace plimsoll

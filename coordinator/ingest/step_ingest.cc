@@ -1,32 +1,19 @@
 #include "coordinator/ingest/step_ingest.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <utility>
 
-#include "common/base/rng.h"
+#include "coordinator/judge/metrics.h"
 
 namespace plimsoll {
 namespace {
 
-double EndToEndRate(const CallRecord& r) {
-  if (r.last_token == kAbsentNanos || r.tokens_out == kAbsentTokens ||
-      r.last_token <= r.first_released) {
-    return -1;
-  }
-  return static_cast<double>(r.tokens_out) * 1e9 /
-         static_cast<double>(r.last_token - r.first_released);
-}
-
 // In millionths; what no sane server says is capped, far above any limit.
 std::int64_t Ppm(double share) {
   return static_cast<std::int64_t>(std::llround(std::min(share, 1e6) * 1e6));
-}
-
-// Odd, so that it and its small multiples are not 0.
-std::uint32_t PlayMixed(std::uint32_t lane, std::uint32_t play) {
-  return static_cast<std::uint32_t>(MixKey(lane, play) >> 32) | 1;
 }
 
 // A sum that stays absent until a call reports something.
@@ -34,34 +21,30 @@ void AddTokens(std::uint32_t tokens, std::optional<std::uint64_t>* sum) {
   if (tokens != kAbsentTokens) *sum = sum->value_or(0) + tokens;
 }
 
-std::int64_t Milli(double rate) {
-  return static_cast<std::int64_t>(std::llround(rate * 1000));
-}
-
 }  // namespace
 
 StepIngest::StepIngest(const StepPlan& plan, std::vector<LaneSpec> lanes,
                        std::vector<std::string> tier_names, std::vector<Duration> recorded_cycle,
-                       const Bar& bar, const TemplateFit& fit)
+                       const Bar& bar, const TemplateFit& fit, std::uint32_t output_cap)
     : plan_(plan),
       lanes_(std::move(lanes)),
       tier_names_(std::move(tier_names)),
       recorded_cycle_(std::move(recorded_cycle)),
       fit_(fit),
+      output_cap_(output_cap),
       blocks_(static_cast<std::uint32_t>(plan.measure / plan.block)),
       cells_(lanes_.size() * blocks_),
       plays_(lanes_.size()),
-      cycles_ns_(tier_names_.size()) {
-  for (const Limit& limit : bar.limits) {
-    if (limit.metric == Metric::kTtft) ttft_limit_ns_ = FromSeconds(limit.value).count();
-    if (limit.metric == Metric::kInteractivity) rate_limit_ = limit.value;
-  }
+      cycles_ns_(tier_names_.size()),
+      tiers_(tier_names_.size()) {
+  for (const Limit& limit : bar.limits) parts_.emplace_back(limit, tier_names_);
   for (const LaneSpec& lane : lanes_) {
     for (std::uint32_t b = 0; b < blocks_; ++b) {
       CellCounts& counts = CellAt(lane.lane, b).counts;
       counts.lane = lane.lane;
       counts.block = b;
       counts.tier = lane.tier;
+      counts.parts.resize(parts_.size());
     }
   }
 }
@@ -111,7 +94,7 @@ void StepIngest::Add(const CallRecord& record) {
   if (!block.has_value()) return;
   if (record.attempt == 1) {
     ++first_releases_;
-    plays_mixed_ += PlayMixed(record.lane, record.play);
+    plays_mixed_ += MixedPlay(record.lane, record.play);
   }
   if (last) {
     Observe(record, CellAt(record.lane, *block));
@@ -126,12 +109,14 @@ void StepIngest::CountAttempt(const CallRecord& record) {
   ++attempts_;
   ++outcomes_[static_cast<std::size_t>(record.outcome)];
   CellCounts& counts = CellAt(record.lane, *block).counts;
+  CallEvidence& tier = tiers_[counts.tier];
+  ++tier.outcomes[static_cast<std::size_t>(record.outcome)];
   ++counts.attempts;
   if (IsFailure(record.outcome)) ++counts.failed;
   AddTokens(record.tokens_in, &tokens_in_);
   AddTokens(record.tokens_cached, &tokens_cached_);
   AddTokens(record.tokens_out, &tokens_out_);
-  if (record.outcome == Outcome::kOk && record.tokens_out == kAbsentTokens) ++usage_missing_;
+  if (record.outcome == Outcome::kOk && record.tokens_out == kAbsentTokens) ++tier.usage_missing;
   CountFidelity(record, counts);
 }
 
@@ -154,6 +139,8 @@ void StepIngest::CountFidelity(const CallRecord& record, CellCounts& counts) {
 
 void StepIngest::CountOutput(const CallRecord& record, CellCounts& counts) {
   FidelityEvidence& f = fidelity_;
+  f.doubts.Count(record, output_cap_);
+  if (OutputContradicted(record)) ++tiers_[counts.tier].usage_contradicted;
   if (record.tokens_asked > 0 && record.tokens_out != kAbsentTokens) {
     ++f.output_n;
     f.tokens_asked += record.tokens_asked;
@@ -175,28 +162,25 @@ void StepIngest::Observe(const CallRecord& record, Cell& cell) {
   // A fault of our own is no observation of the deployment; above 0.1% it voids the step.
   if (record.outcome == Outcome::kClientError) return;
   CellCounts& counts = cell.counts;
-  const bool ok = record.outcome == Outcome::kOk;
-  const StepNanos ttft = TtftNanos(record);
-  if (ttft >= 0) {
-    ++counts.ttft_n;
-    if (ttft_limit_ns_ >= 0 && ttft <= ttft_limit_ns_) ++counts.ttft_within;
-    cell.ttft_ns.Record(ttft);
-    if (record.sent != kAbsentNanos) cell.ttft_sent_ns.Record(record.first_token - record.sent);
-  } else if (!ok) {
-    ++counts.ttft_n;  // Plus infinity.
+  std::array<Observation, kMetricsKnown + 1> observed;  // By metric.
+  for (const MetricTraits& traits : AllMetrics()) {
+    if (traits.n == nullptr) continue;
+    Observation& o = observed[static_cast<std::size_t>(traits.metric)];
+    o = plimsoll::Observe(traits.metric, record);
+    if (o.kind != Observation::Kind::kNone) ++(counts.*traits.n);
+    if (o.kind == Observation::Kind::kValue) (cell.*traits.of_cell).Record(o.kept);
   }
-  const double rate = Interactivity(record);
-  if (rate >= 0) {
-    ++counts.rate_n;
-    if (rate_limit_ >= 0 && rate >= rate_limit_) ++counts.rate_within;
-    cell.rate_mtok_s.Record(Milli(rate));
-  } else if (!ok) {
-    ++counts.rate_n;  // Zero.
-  } else if (record.tokens_out != kAbsentTokens || record.chunks < 2) {
-    ++counts.rate_one_chunk;  // Else its usage is missing, which is counted apart.
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    if (!parts_[i].Judges(counts.tier)) continue;
+    parts_[i].Add(observed[static_cast<std::size_t>(parts_[i].metric())], &counts.parts[i]);
   }
-  if (const double e2e = EndToEndRate(record); ok && e2e >= 0) {
-    cell.end_to_end_rate_mtok_s.Record(Milli(e2e));
+  if (TtftNanos(record) >= 0 && record.sent != kAbsentNanos) {
+    cell.ttft_sent_ns.Record(record.first_token - record.sent);
+  }
+  const bool no_rate = record.outcome == Outcome::kOk && Interactivity(record) < 0;
+  const bool counted = record.tokens_out != kAbsentTokens && !OutputContradicted(record);
+  if (no_rate && (record.chunks < 2 || counted)) {
+    ++counts.rate_one_chunk;  // Else its usage is missing or contradicted: counted apart.
   }
 }
 
@@ -206,21 +190,13 @@ void StepIngest::Add(const StepTally& tally) {
   in_flight_ns_ += tally.in_flight_request_ns;
   for (std::size_t o = 0; o < kOutcomes; ++o) tally_outcomes_[o] += tally.outcomes[o];
   for (const LaneTally& lane : tally.lanes) {
-    LaneTally& kept = lane_tallies_.emplace_back(LaneTally{.lane = lane.lane,
-                                                           .tier = lane.tier,
-                                                           .state_ns = lane.state_ns,
-                                                           .plays = {},
-                                                           .fidelity = lane.fidelity});
-    for (const PlayTally& play : lane.plays) {
-      tally_calls_ += play.calls_total;
-      // Remaining calls are either unsent or lie beyond the step.
-      const std::int64_t elsewhere =
-          std::int64_t{play.calls_before} + play.calls_skipped + play.calls_remaining;
-      tally_calls_elsewhere_ += elsewhere;
-      tally_plays_mixed_ += static_cast<std::uint32_t>(play.calls_total - elsewhere) *
-                            PlayMixed(lane.lane, play.play);
-      if (play.failed) kept.plays.push_back(play);
-    }
+    lane_tallies_.push_back(lane);
+    const PlaySums& plays = lane.plays;
+    tally_calls_ += static_cast<std::int64_t>(plays.calls_total);
+    // Remaining calls are either unsent or lie beyond the step.
+    tally_calls_elsewhere_ +=
+        static_cast<std::int64_t>(plays.calls_before + plays.calls_skipped + plays.calls_remaining);
+    tally_plays_mixed_ += plays.mixed;
   }
 }
 
@@ -231,8 +207,14 @@ void StepIngest::ObserveUnfinished(std::uint32_t lane) {
     const auto block = BlockAt(stream.last_released);
     if (!block.has_value()) continue;
     CellCounts& counts = CellAt(lane, *block).counts;
-    ++counts.ttft_n;
-    ++counts.rate_n;
+    for (const MetricTraits& traits : AllMetrics()) {
+      if (traits.n != nullptr) ++(counts.*traits.n);
+    }
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      const bool of_calls = TraitsOf(parts_[i].metric()).n != nullptr;
+      if (!of_calls || !parts_[i].Judges(counts.tier)) continue;
+      parts_[i].Add({.kind = Observation::Kind::kFailed}, &counts.parts[i]);
+    }
   }
 }
 
@@ -243,24 +225,15 @@ StepNanos StepIngest::MedianCycle(std::uint8_t tier) const {
 }
 
 void StepIngest::BookUnsent() {
-  const StepNanos begin = plan_.warm_up.count();
-  const StepNanos end = begin + plan_.measure.count();
   for (const LaneTally& lane : lane_tallies_) {
     if (lane.lane >= lanes_.size() || lane.tier >= tier_names_.size()) continue;
-    for (const PlayTally& play : lane.plays) {
-      // What was not sent after a fault of our own is no error of the server's: the time is booked
-      // as ours, and client errors void the step.
-      if (play.client_fault) continue;
-      // Only silence within the measured time counts. A failing call that was released before it
-      // has no cell: then the block in which the silence begins is the next best.
-      const StepNanos from = std::max(play.failed_at_ns, begin);
-      const StepNanos silent = std::min(play.next_play_at_ns, end) - from;
-      if (silent <= 0) continue;
-      const std::uint32_t block =
-          play.failed_block < blocks_ ? play.failed_block : BlockAt(from).value_or(blocks_ - 1);
-      const auto unsent = static_cast<std::uint32_t>(
-          std::min<StepNanos>(play.calls_remaining, silent / MedianCycle(lane.tier)));
-      CellAt(lane.lane, block).counts.unsent += unsent;
+    for (const FailedPlays& failed : lane.failed_plays) {
+      const std::int64_t missed =
+          std::min<std::int64_t>(failed.silent_ns, plan_.measure.count()) / MedianCycle(lane.tier);
+      CellAt(lane.lane, std::min(failed.block, blocks_ - 1)).counts.unsent +=
+          static_cast<std::uint32_t>(std::min<std::uint64_t>(
+              failed.calls_remaining,
+              static_cast<std::uint64_t>(std::max<std::int64_t>(0, missed))));
     }
   }
 }
@@ -286,12 +259,11 @@ StepEvidence StepIngest::SoFar(std::vector<AgentEvidence> agents) const {
   evidence.plan = plan_;
   evidence.tier_names = tier_names_;
   for (const std::string& name : tier_names_) evidence.replay.tiers.push_back({.name = name});
-  evidence.outcomes = outcomes_;
+  evidence.tiers = tiers_;
   evidence.agents = std::move(agents);
   evidence.tokens_in = tokens_in_;
   evidence.tokens_cached = tokens_cached_;
   evidence.tokens_out = tokens_out_;
-  evidence.usage_missing = usage_missing_;
   evidence.fidelity = fidelity_;
   SumCells(&evidence);
   return evidence;
@@ -302,13 +274,16 @@ void StepIngest::SumCells(StepEvidence* evidence) const {
     const CellCounts& c = cell.counts;
     if (cell.empty()) continue;
     evidence->cells.push_back(c);
-    evidence->ttft_ns.Merge(cell.ttft_ns);
     evidence->ttft_sent_ns.Merge(cell.ttft_sent_ns);
-    evidence->rate_mtok_s.Merge(cell.rate_mtok_s);
-    evidence->end_to_end_rate_mtok_s.Merge(cell.end_to_end_rate_mtok_s);
-    evidence->ttft_infinite += c.ttft_n - cell.ttft_ns.count();
-    evidence->rate_zero += c.rate_n - cell.rate_mtok_s.count();
+    CallEvidence& tier = evidence->tiers[c.tier];
+    for (const MetricTraits& traits : AllMetrics()) {
+      if (traits.n == nullptr) continue;
+      const Histogram& values = cell.*traits.of_cell;
+      (tier.*traits.values).Merge(values);
+      tier.*traits.valueless += c.*traits.n - values.count();
+    }
   }
+  for (const CallEvidence& tier : evidence->tiers) evidence->Merge(tier);
 }
 
 void StepIngest::AddIdentities(StepEvidence* evidence) const {

@@ -8,6 +8,7 @@
 
 #include "common/plan/template_fit.h"
 #include "common/record/call_record.h"
+#include "coordinator/ingest/observation.h"
 #include "coordinator/judge/bar.h"
 #include "coordinator/judge/cell.h"
 #include "coordinator/judge/evidence.h"
@@ -18,9 +19,11 @@ class StepIngest {
  public:
   // `lanes` are those of the step, by number. `recorded_cycle` is, by tier, the recorded time from
   // one release to the next: it stands in where a tier has no ok call (design section 2, "unsent").
-  // `fit` says what usage should report of a planned prompt.
+  // `fit` says what usage should report of a planned prompt, `output_cap` how many tokens a call
+  // that asks for no length may bring (0: not known).
   StepIngest(const StepPlan& plan, std::vector<LaneSpec> lanes, std::vector<std::string> tier_names,
-             std::vector<Duration> recorded_cycle, const Bar& bar, const TemplateFit& fit = {});
+             std::vector<Duration> recorded_cycle, const Bar& bar, const TemplateFit& fit = {},
+             std::uint32_t output_cap = 0);
 
   // Records of other steps are ignored.
   void Add(const CallRecord& record);
@@ -42,6 +45,7 @@ class StepIngest {
   // Of attempts released in the measured time, as their records came in.
   std::uint64_t attempts() const { return attempts_; }
   const OutcomeCounts& outcomes() const { return outcomes_; }
+  const std::vector<std::string>& tier_names() const { return tier_names_; }
 
  private:
   // What is known of one stream of one play, for cycles and unfinished calls.
@@ -77,13 +81,14 @@ class StepIngest {
   const std::vector<std::string> tier_names_;
   const std::vector<Duration> recorded_cycle_;
   const TemplateFit fit_;
+  const std::uint32_t output_cap_;
   std::uint32_t blocks_;
-  std::int64_t ttft_limit_ns_ = -1;  // Negative: the bar has no such part.
-  double rate_limit_ = -1;
+  std::vector<PartCounter> parts_;  // By the bar's limits.
 
   std::vector<Cell> cells_;           // lane-major.
   std::vector<LanePlay> plays_;       // By lane.
   std::vector<Histogram> cycles_ns_;  // By tier.
+  std::vector<CallEvidence> tiers_;   // Their outcomes and calls without usage.
   OutcomeCounts outcomes_{};
   std::uint64_t attempts_ = 0;
   std::int64_t first_releases_ = 0;  // Calls first released in the measured time.
@@ -91,13 +96,12 @@ class StepIngest {
   std::optional<std::uint64_t> tokens_in_;
   std::optional<std::uint64_t> tokens_cached_;
   std::optional<std::uint64_t> tokens_out_;
-  std::uint64_t usage_missing_ = 0;
   FidelityEvidence fidelity_;
 
   bool broken_off_ = false;
   std::uint64_t hung_up_ = 0;
 
-  std::vector<LaneTally> lane_tallies_;     // Of their plays only the failed ones.
+  std::vector<LaneTally> lane_tallies_;
   std::int64_t tally_calls_ = 0;            // Of all plays.
   std::int64_t tally_calls_elsewhere_ = 0;  // Of them not released in the measured time.
   // Sums over the calls first released in the measured time of what their play mixes to, by records

@@ -45,6 +45,9 @@ struct StepVerdict {
 
 // Of a step that is too close: fail if any part too close leans so, else pass. kNone for others.
 Lean LeanOf(const StepVerdict& step);
+// The name of step.parts[index], as short as it is unambiguous in the step: "TTFT", or "TTFT P99"
+// beside another limit on TTFT, or "heavy TTFT".
+std::string LabelOf(const StepVerdict& step, std::size_t index);
 // "TTFT" or "TTFT, errors": the parts of `step` with `verdict`, in the bar's order; "" if none.
 std::string PartsWith(const StepVerdict& step, Verdict verdict);
 

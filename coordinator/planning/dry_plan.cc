@@ -2,20 +2,22 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "common/base/limits.h"
-#include "common/corpus/stats.h"
+#include "common/plan/context_limit.h"
 #include "common/plan/lanes.h"
 #include "common/plan/output_length.h"
 #include "common/plan/session_graph.h"
 #include "common/stats/student_t.h"
+#include "coordinator/judge/metrics.h"
 #include "coordinator/judge/proportion.h"
 
 namespace plimsoll {
 namespace {
 
-// What the calls of a tier's sessions are like: sums over all of them.
+// What the calls that a tier sends are like: sums over all of them.
 struct TierLoad {
   double calls = 0;
   double recorded_s = 0;  // The replayed timelines, recorded service times.
@@ -30,11 +32,40 @@ struct TierLoad {
   }
 };
 
-double LimitOf(const Bar& bar, Metric metric) {
+// The tightest limit that a tier's calls have to keep; 0: none.
+double LimitOf(const Bar& bar, Metric metric, const std::string& tier) {
+  const bool at_most = TraitsOf(metric).at_most;
+  double tightest = 0;
   for (const Limit& limit : bar.limits) {
-    if (limit.metric == metric) return limit.value;
+    if (limit.metric != metric || (!limit.tier.empty() && limit.tier != tier)) continue;
+    const bool tighter = at_most ? limit.value < tightest : limit.value > tightest;
+    if (tightest == 0 || tighter) tightest = limit.value;
   }
-  return 0;
+  return tightest;
+}
+
+// What the bar allows a tier's calls.
+struct Allowed {
+  double ttft_s = 0;  // 0, here and below: it has no such limit.
+  double rate = 0;
+  double end_to_end_rate = 0;
+  double answer_s = 0;
+
+  bool nothing() const { return ttft_s <= 0 && rate <= 0 && end_to_end_rate <= 0 && answer_s <= 0; }
+  double SlowestAnswer(double tokens) const {
+    double slowest = std::numeric_limits<double>::infinity();
+    if (ttft_s > 0 || rate > 0) slowest = ttft_s + (rate > 0 ? tokens / rate : 0);
+    if (end_to_end_rate > 0) slowest = std::min(slowest, tokens / end_to_end_rate);
+    if (answer_s > 0) slowest = std::min(slowest, answer_s);
+    return slowest;
+  }
+};
+
+Allowed AllowedBy(const Bar& bar, const std::string& tier) {
+  return {.ttft_s = LimitOf(bar, Metric::kTtft, tier),
+          .rate = LimitOf(bar, Metric::kInteractivity, tier),
+          .end_to_end_rate = LimitOf(bar, Metric::kEndToEndInteractivity, tier),
+          .answer_s = LimitOf(bar, Metric::kGoodput, tier)};
 }
 
 std::uint32_t OutputOf(const Call& call, const RunPlan& plan) {
@@ -52,35 +83,73 @@ Session Shortened(Session session, std::uint32_t divisor) {
 
 // The session with every call as slow as the bar allows, where it limits speed; never faster than
 // recorded.
-Session AtTheBar(Session session, const RunPlan& plan, const Bar& bar) {
-  const double ttft_s = LimitOf(bar, Metric::kTtft);
-  const double rate = LimitOf(bar, Metric::kInteractivity);
-  if (ttft_s <= 0 && rate <= 0) return session;
+Session AtTheBar(Session session, const RunPlan& plan, const Allowed& allowed) {
+  if (allowed.nothing()) return session;
   for (Call& call : session.calls) {
-    const double decode_s = rate > 0 ? OutputOf(call, plan) / rate : 0;
-    const double ms = std::min((ttft_s + decode_s) * 1e3, 4e9);
+    const double ms = std::min(allowed.SlowestAnswer(OutputOf(call, plan)) * 1e3, 4e9);
     call.service_ms = std::max(call.service_ms, static_cast<std::uint32_t>(ms));
   }
   return session;
+}
+
+// Calls fn(call, blocks) for the earlier calls whose prompts begin as that of call `c` does,
+// nearest first, with the number of blocks shared, while it returns true.
+template <typename Fn>
+void ForAncestors(const Session& session, std::size_t c, Fn fn) {
+  std::uint32_t shared = session.calls[c].kept_blocks;
+  while (session.calls[c].ref >= 0) {
+    c = static_cast<std::size_t>(session.calls[c].ref);
+    if (!fn(c, shared)) return;
+    shared = std::min(shared, session.calls[c].kept_blocks);
+  }
+}
+
+// How many blocks of each call's prompt earlier calls have brought, with a cache that forgets
+// nothing. Calls that are left out bring none.
+std::vector<std::uint32_t> BlocksHit(const Session& session, const SessionGraph& graph) {
+  std::vector<std::uint32_t> hit(session.calls.size(), 0);
+  std::vector<std::uint32_t> brought(session.calls.size(), 0);  // Of each prompt, by calls so far.
+  for (std::size_t c = 0; c < session.calls.size(); ++c) {
+    ForAncestors(session, c, [&](std::size_t at, std::uint32_t shared) {
+      hit[c] = std::max(hit[c], std::min(shared, brought[at]));
+      return hit[c] < shared;
+    });
+    if (graph.left_out(c)) continue;
+    brought[c] = session.calls[c].blocks();
+    // What it keeps of prompts that were left out is there from now on.
+    ForAncestors(session, c, [&](std::size_t at, std::uint32_t shared) {
+      const bool fresh = brought[at] < shared;
+      if (fresh) brought[at] = shared;
+      return fresh;
+    });
+  }
+  return hit;
 }
 
 TierLoad LoadOf(const TierPlan& tier, const RunPlan& plan, const Corpus& corpus,
                 const Scenario& scenario) {
   TierLoad load;
   const DelayRule rule{plan.think_time, plan.think_time_cap};
+  const Allowed allowed = AllowedBy(scenario.bar, tier.name);
   const std::uint32_t scale = scenario.corpus.synthetic.empty() ? 1 : scenario.corpus.scale;
   for (const Session& recorded : corpus.sessions) {
     if (recorded.tier != tier.tier) continue;
     const Session session = Shortened(recorded, scale * plan.output_divisor);
-    load.calls += static_cast<double>(session.calls.size());
-    load.recorded_s += ToSeconds(SessionGraph(session, rule).length());
-    load.at_bar_s += ToSeconds(SessionGraph(AtTheBar(session, plan, scenario.bar), rule).length());
-    const SessionStats stats = ComputeStats(session);
-    load.blocks += static_cast<double>(stats.block_refs);
-    load.blocks_hit += static_cast<double>(stats.prefix_hit_blocks);
-    for (const Call& call : session.calls) {
+    // What the context limit leaves out is not sent, and takes no time.
+    const std::vector<char> left_out = LeftOut(plan, session);
+    const SessionGraph graph(session, rule, left_out);
+    load.calls += graph.calls();
+    load.recorded_s += ToSeconds(graph.length());
+    load.at_bar_s +=
+        ToSeconds(SessionGraph(AtTheBar(session, plan, allowed), rule, left_out).length());
+    const std::vector<std::uint32_t> hit = BlocksHit(session, graph);
+    for (std::size_t c = 0; c < session.calls.size(); ++c) {
+      if (graph.left_out(c)) continue;
+      const Call& call = session.calls[c];
       load.tokens_in += call.tokens_in;
       load.tokens_out += OutputOf(call, plan);
+      load.blocks += call.blocks();
+      load.blocks_hit += hit[c];
     }
   }
   return load;
@@ -91,7 +160,14 @@ Duration TimeFor(double calls, double expected, Duration measure) {
   return FromSeconds(std::min(ToSeconds(measure) * calls / expected, 1e9));
 }
 
-Precision PrecisionOf(const Limit& limit, const DryStep& step, Duration measure) {
+// The lanes and calls that a limit is about.
+struct Sample {
+  std::uint32_t lanes = 0;
+  double requests = 0;
+  double requests_at_bar = 0;
+};
+
+Precision PrecisionOf(const Limit& limit, const Sample& step, Duration measure) {
   Precision part;
   part.limit = limit;
   part.calls = static_cast<std::uint64_t>(step.requests);
@@ -101,9 +177,9 @@ Precision PrecisionOf(const Limit& limit, const DryStep& step, Duration measure)
   part.measure_needed_at_bar =
       TimeFor(static_cast<double>(part.calls_needed), step.requests_at_bar, measure);
   // How many answers call a tool, only the model knows.
-  if (step.sessions < 2 || part.calls == 0 || limit.metric == Metric::kToolCalls) return part;
+  if (step.lanes < 2 || part.calls == 0 || limit.metric == Metric::kToolCalls) return part;
   const double p = errors ? limit.value : limit.quantile;
-  const double t = StudentTQuantile(0.975, step.sessions - 1.0);
+  const double t = StudentTQuantile(0.975, step.lanes - 1.0);
   part.half_width = std::min(
       1.0, t * std::sqrt(kDesignEffectAssumed * p * (1 - p) / static_cast<double>(part.calls)));
   part.measure_for_half = TimeFor(4 * step.requests, step.requests, measure);
@@ -132,12 +208,15 @@ DryStep StepOf(std::uint32_t sessions, const Scenario& scenario, const RunPlan& 
     ++step.lanes_per_tier[lane.tier];
     ++step.lanes_per_agent[lane.agent_slot];
   }
+  std::vector<Sample> samples(loads.size());
   for (std::size_t t = 0; t < loads.size(); ++t) {
     const TierLoad& load = loads[t];
+    const std::uint32_t lanes = step.lanes_per_tier[t];
+    const double calls = lanes * load.CallsIn(sweep.measure, load.recorded_s);
+    samples[t] = {lanes, calls, lanes * load.CallsIn(sweep.measure, load.at_bar_s)};
     if (load.calls <= 0) continue;
-    const double calls = step.lanes_per_tier[t] * load.CallsIn(sweep.measure, load.recorded_s);
     step.requests += calls;
-    step.requests_at_bar += step.lanes_per_tier[t] * load.CallsIn(sweep.measure, load.at_bar_s);
+    step.requests_at_bar += samples[t].requests_at_bar;
     const double tokens_in = calls * load.tokens_in / load.calls;
     step.tokens_in += tokens_in;
     step.tokens_cached += load.blocks > 0 ? tokens_in * load.blocks_hit / load.blocks : 0;
@@ -145,8 +224,14 @@ DryStep StepOf(std::uint32_t sessions, const Scenario& scenario, const RunPlan& 
   }
   step.at_least = limits::kStartAhead + sweep.warm_up + sweep.measure;
   step.at_most = step.at_least + sweep.prime_limit + sweep.drain_limit;
+  const Sample all{sessions, step.requests, step.requests_at_bar};
   for (const Limit& limit : scenario.bar.limits) {
-    step.parts.push_back(PrecisionOf(limit, step, sweep.measure));
+    const auto tier = std::find_if(plan.tiers.begin(), plan.tiers.end(),
+                                   [&](const TierPlan& t) { return t.name == limit.tier; });
+    const bool of_tier = tier != plan.tiers.end();
+    const Sample& sample =
+        of_tier ? samples[static_cast<std::size_t>(tier - plan.tiers.begin())] : all;
+    step.parts.push_back(PrecisionOf(limit, sample, sweep.measure));
   }
   return step;
 }

@@ -6,6 +6,7 @@
 //   as recorded    calls take as long as they took when the sessions were recorded, divided by what
 //                  a rehearsal divides their tokens by (corpus.scale, replay.output_divisor)
 //   at the bar     every call is as slow as the bar just allows: its TTFT and its interactivity
+// What the context limit's policy leaves out is neither sent nor waited for, at either end.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +27,7 @@ inline constexpr double kDesignEffectAssumed = 2;
 // How well one limit of the bar can be judged at so many calls.
 struct Precision {
   Limit limit;
-  std::uint64_t calls = 0;         // Expected, as recorded.
+  std::uint64_t calls = 0;         // Expected, as recorded, of the limit's tier.
   std::uint64_t calls_needed = 0;  // Fewest for any verdict.
   // Half the 95% interval of the share of calls within the limit, 0…1, if the share is just the
   // limit's own. Absent: a single lane or no call.
@@ -47,7 +48,7 @@ struct DryStep {
   double requests_at_bar = 0;
   // Tokens of the requests as recorded.
   double tokens_in = 0;
-  double tokens_cached = 0;  // With a cache that forgets nothing of a session.
+  double tokens_cached = 0;  // With a cache that forgets nothing that was sent of a session.
   double tokens_out = 0;
   Duration at_least{};           // Start, warm-up and measured time.
   Duration at_most{};            // With the whole of priming and of the drain limit.

@@ -41,6 +41,45 @@ std::string ToolSentence(const FidelitySummary& f) {
   return text;
 }
 
+// Fewer chunks: several tokens came in one. More: tokens were cut, or not counted.
+std::string ChunkSentence(const UsageDoubts& d) {
+  const double share =
+      d.tokens > 0 ? static_cast<double>(d.chunks) / static_cast<double>(d.tokens) : 0;
+  return fmt::format(
+      "warning: chunks are not tokens: in {} of {} answers they differ by over {:g}%; {:.3g} "
+      "chunks "
+      "a token over all: {}",
+      d.answers_unlike, d.answers, kChunksUnlikeShare * 100, share,
+      share < 1 ? "several tokens come in one, and speed rests on what usage counts"
+                : "usage counts fewer tokens than were streamed, and speed is understated");
+}
+
+// Every kind that came, however rare: what cannot be is a wrong count or a wrong clock.
+void AddDoubts(const UsageDoubts& d, std::vector<std::pair<std::string, std::string>>* lines) {
+  const auto add = [&](std::uint64_t n, std::string_view what) {
+    if (n == 0) return;
+    lines->emplace_back("impossible",
+                        fmt::format("warning: {} answer{} {}", n, n == 1 ? "" : "s", what));
+  };
+  add(d.no_output,
+      "with a token of which usage counts none: not in interactivity, the count is wrong");
+  add(d.first_chunk_over,
+      "with more tokens in the first chunk than in all, as usage counts: not in interactivity");
+  add(d.output_over_cap,
+      "longer than the request allowed: the server ignores max_tokens, or miscounts");
+  add(d.cached_over_prompt, "with more cached tokens than the prompt has: the count is wrong");
+  if (d.rate_unbelievable > 0) {
+    add(d.rate_unbelievable,
+        fmt::format("faster than {:g} tok/s: tokens were held back and came at once, or the count "
+                    "is wrong",
+                    kRateBelievable));
+  }
+  const auto unlike = static_cast<double>(d.answers_unlike);
+  if (unlike > kAnswersUnlikeShareMax * static_cast<double>(d.answers)) {
+    lines->emplace_back("chunks", ChunkSentence(d));
+  }
+}
+
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> FidelityLines(const FidelitySummary& f) {
@@ -57,6 +96,7 @@ std::vector<std::pair<std::string, std::string>> FidelityLines(const FidelitySum
                                    "streamed: their TTFT includes it",
                                    f.hidden_reasoning));
   }
+  AddDoubts(f.doubts, &lines);
   return lines;
 }
 

@@ -9,7 +9,8 @@
 
 namespace plimsoll {
 
-// Label and text of each line: output lengths, prompt lengths, tool calls, reasoning.
+// Label and text of each line: output lengths, prompt lengths, tool calls, reasoning, impossible
+// usage, chunks that are not tokens.
 std::vector<std::pair<std::string, std::string>> FidelityLines(const FidelitySummary& fidelity);
 
 }  // namespace plimsoll

@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "coordinator/judge/metrics.h"
+
 namespace plimsoll {
 namespace {
 
@@ -48,23 +50,22 @@ Json LeanName(Lean lean) {
   return nullptr;
 }
 
-const char* UnitOf(Metric metric) {
-  switch (metric) {
-    case Metric::kTtft:
-      return "s";
-    case Metric::kInteractivity:
-      return "tok/s";
-    case Metric::kErrors:
-    case Metric::kToolCalls:
-      return "share";
-  }
-  return "";
+Json Of(const LimitOrigin& origin) {
+  return {{"runs", origin.runs},
+          {"sessions", origin.sessions},
+          {"factor", Number(origin.factor)},
+          {"baseline", Number(origin.baseline)},
+          {"low_95", Number(origin.low)},
+          {"high_95", Number(origin.high)}};
 }
 
 Json Of(const Limit& limit) {
   Json json = {{"metric", Name(limit.metric)},
                {"limit", Number(limit.value)},
-               {"unit", UnitOf(limit.metric)}};
+               {"unit", TraitsOf(limit.metric).unit},
+               {"key", PartKey(limit)},
+               {"tier", limit.tier.empty() ? Json() : Json(limit.tier)},
+               {"origin", limit.origin ? Of(*limit.origin) : Json()}};
   if (!IsBadShare(limit.metric)) json["quantile"] = Number(limit.quantile);
   return json;
 }
@@ -207,6 +208,18 @@ Json PromptOf(const FidelitySummary& f) {
           {"calls_over_2_percent", f.drift_over}};
 }
 
+Json Of(const UsageDoubts& doubts) {
+  return {{"output_counted_as_none", doubts.no_output},
+          {"first_chunk_over_output", doubts.first_chunk_over},
+          {"output_over_cap", doubts.output_over_cap},
+          {"cached_over_prompt", doubts.cached_over_prompt},
+          {"interactivity_over_10000_tok_s", doubts.rate_unbelievable},
+          {"answers_in_chunks", doubts.answers},
+          {"answers_chunks_unlike_tokens", doubts.answers_unlike},
+          {"chunks", doubts.chunks},
+          {"tokens", doubts.tokens}};
+}
+
 Json AnswersOf(const StepSummary& s) {
   const FidelitySummary& f = s.fidelity;
   return {{"in_one_chunk", s.rate.one_chunk},       {"reasoning_only", f.reasoning_only},
@@ -270,6 +283,7 @@ Json Of(const ReportedStep& step) {
           {"output_length", OutputOf(s.fidelity)},
           {"prompt_length", PromptOf(s.fidelity)},
           {"answers", AnswersOf(s)},
+          {"usage_doubts", Of(s.fidelity.doubts)},
           {"replay", Known(!s.replay.tiers.empty(), ReplayOf(s.replay, told))},
           {"agents", std::move(agents)},
           {"identities", ListOf(s.identities)},

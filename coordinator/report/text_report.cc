@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "common/base/text.h"
+#include "coordinator/judge/metrics.h"
 #include "coordinator/report/fidelity_text.h"
 #include "coordinator/report/replay_text.h"
 #include "coordinator/report/text_layout.h"
@@ -229,9 +230,9 @@ std::string StepDetails(const ReportedStep& step) {
       text += Detail(s.broken_off_after ? "interrupted" : "void", reason);
     }
   } else {
-    for (const PartVerdict& part : s.verdict.parts) {
-      text +=
-          Detail(Name(part.limit.metric), fmt::format("{}: {}", Name(part.verdict), part.reason));
+    for (std::size_t i = 0; i < s.verdict.parts.size(); ++i) {
+      const PartVerdict& part = s.verdict.parts[i];
+      text += Detail(LabelOf(s.verdict, i), fmt::format("{}: {}", Name(part.verdict), part.reason));
     }
   }
   text += Detail("TTFT", TtftSentence(s.ttft));
@@ -265,24 +266,30 @@ std::string Heading(const ReportModel& model) {
   return text;
 }
 
+// " (+10% of 3 baseline runs' 5.3 s, 5.6 to 6.1 s)"; empty of a limit that was written down.
+std::string OriginText(const Limit& limit) {
+  if (!limit.origin) return "";
+  const LimitOrigin& origin = *limit.origin;
+  const auto text = [&limit](double value) {
+    return LimitText({.metric = limit.metric, .value = value, .tier = {}, .origin = {}});
+  };
+  std::string from = fmt::format(" ({:+.3g}% of ", (origin.factor - 1) * 100);
+  from += origin.runs.size() == 1 ? std::string("one baseline run's ")
+                                  : fmt::format("{} baseline runs' ", origin.runs.size());
+  from += text(origin.baseline);
+  if (!origin.low || !origin.high) return from + ", how windows differ is unknown)";
+  return from + fmt::format(", {} to {})", text(*origin.low), text(*origin.high));
+}
+
 }  // namespace
 
 std::string BarSentence(const Bar& bar) {
   std::string text;
   for (const Limit& limit : bar.limits) {
     if (!text.empty()) text += " · ";
-    switch (limit.metric) {
-      case Metric::kTtft:
-        text += fmt::format("TTFT P{:g} <= {:g} s", limit.quantile * 100, limit.value);
-        break;
-      case Metric::kInteractivity:
-        text += fmt::format("interactivity P{:g} >= {:g} tok/s", limit.quantile * 100, limit.value);
-        break;
-      case Metric::kErrors:
-      case Metric::kToolCalls:
-        text += fmt::format("{} <= {:g}%", Name(limit.metric), limit.value * 100);
-        break;
-    }
+    text += fmt::format("{} {} {}{}", PartName(limit),
+                        TraitsOf(limit.metric).at_most ? "<=" : ">=", LimitText(limit),
+                        OriginText(limit));
   }
   return text;
 }

@@ -21,13 +21,14 @@ Status LocalAgents::Start(std::uint32_t index) {
   ChildOptions options;
   // Agents of equal size stand in the fleet by name, and a slot's agent is started again by its
   // slot: the names must sort as the indices do.
-  options.argv = {program_,
-                  "--coordinator",
-                  coordinator_,
-                  "--name",
-                  fmt::format("local-{:02}.{}", index, ++started_),
-                  "--allow",
-                  allow_host_};
+  const std::string name = fmt::format("local-{:02}.{}", index, ++started_);
+  options.argv = {program_, "--coordinator", coordinator_, "--name", name, "--allow", allow_host_};
+  if (on_lines) {
+    options.on_lines = [this, name](std::vector<std::string> lines) {
+      for (std::string& line : lines) line = fmt::format("{}: {}", name, line);
+      on_lines(lines);
+    };
+  }
   auto child = ChildProcess::Start(loop_, options, [this, index](const ChildExit& exit) {
     const std::string how = exit.signal != 0 ? fmt::format("was killed by signal {}", exit.signal)
                                              : fmt::format("exited with code {}", exit.code);
@@ -42,6 +43,11 @@ void LocalAgents::EndAll() {
   // They exit by themselves when their link closes; what has not by the time this object goes is
   // killed.
   on_exit = nullptr;
+}
+
+void LocalAgents::Close() {
+  on_exit = nullptr;
+  children_.clear();
 }
 
 std::map<std::uint32_t, int> LocalAgents::pids() const {

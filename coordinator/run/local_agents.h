@@ -1,9 +1,11 @@
 // AgentSpawner over child processes: `fleet: {local: N}`.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "common/loop/child_process.h"
 #include "coordinator/run/agent_spawner.h"
@@ -20,6 +22,11 @@ class LocalAgents final : public AgentSpawner {
 
   Status Start(std::uint32_t index) override;
   void EndAll() override;
+  // Kills what still runs. What its agents wrote until then is said.
+  void Close();
+  // What an agent writes, by lines with its name before them: its log, and what a crash leaves. Set
+  // before the first Start().
+  std::function<void(const std::vector<std::string>& lines)> on_lines;
   // Process ids, for people and tests.
   std::map<std::uint32_t, int> pids() const;
 

@@ -29,6 +29,39 @@ std::vector<Duration> RecordedCycles(const Corpus& corpus, const RunPlan& plan) 
   return cycles;
 }
 
+// A call that begins as another ends takes its place.
+std::uint32_t PeakInFlight(const Session& session, const SessionGraph& graph) {
+  std::vector<std::pair<Duration, int>> changes;
+  for (std::size_t c = 0; c < graph.size(); ++c) {
+    if (graph.left_out(c)) continue;
+    // Even a call that took no time has a request.
+    const Duration service = std::max<Duration>(1ms, FromMillis(session.calls[c].service_ms));
+    changes.emplace_back(graph.release(c), 1);
+    changes.emplace_back(graph.release(c) + service, -1);
+  }
+  std::sort(changes.begin(), changes.end());
+  int now = 0;
+  int peak = 1;
+  for (const auto& [at, change] : changes) peak = std::max(peak, now += change);
+  return static_cast<std::uint32_t>(peak);
+}
+
+std::vector<std::uint32_t> PeaksInFlight(const Corpus& corpus, const RunPlan& plan) {
+  const DelayRule rule{plan.think_time, plan.think_time_cap};
+  const ContextFilter filter(plan, corpus);
+  std::vector<std::uint32_t> peaks(plan.tiers.size(), 1);
+  for (std::uint32_t s = 0; s < corpus.sessions.size(); ++s) {
+    const Session& session = corpus.sessions[s];
+    if (!filter.Plays(s)) continue;
+    const std::uint32_t peak =
+        PeakInFlight(session, SessionGraph(session, rule, filter.left_out(s)));
+    for (std::size_t t = 0; t < peaks.size(); ++t) {
+      if (plan.tiers[t].tier == session.tier) peaks[t] = std::max(peaks[t], peak);
+    }
+  }
+  return peaks;
+}
+
 }  // namespace
 
 ReplayFacts::ReplayFacts(const RunPlan& plan, const Corpus& corpus)
@@ -38,7 +71,8 @@ ReplayFacts::ReplayFacts(const RunPlan& plan, const Corpus& corpus)
              .history = plan.history,
              .tiers = {}},
       left_out_(CountLeftOut(plan, corpus)),
-      recorded_cycles_(RecordedCycles(corpus, plan)) {
+      recorded_cycles_(RecordedCycles(corpus, plan)),
+      peaks_in_flight_(PeaksInFlight(corpus, plan)) {
   for (const TierPlan& tier : plan.tiers) tier_names_.push_back(tier.name);
 }
 

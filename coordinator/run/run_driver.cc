@@ -124,7 +124,8 @@ void RunDriver::Do(const action::PrepareStep& a) {
   times_.step_start.reset();
   lanes_ = LanesOf(a.plan.sessions);
   ingest_ = std::make_unique<StepIngest>(a.plan, lanes_, replay_facts_.tier_names(),
-                                         replay_facts_.recorded_cycles(), spec_.bar, fit_);
+                                         replay_facts_.recorded_cycles(), spec_.bar, fit_,
+                                         spec_.plan.target.max_tokens);
   deps_.say(fmt::format("step {}: {} sessions{}", steps_.size() + 1, a.plan.sessions,
                         a.note.empty() ? "" : " (" + a.note + ")"));
   for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {
@@ -195,8 +196,12 @@ bool RunDriver::HasRoom(std::uint32_t slot) {
   const std::vector<std::uint32_t>& sessions = spec_.settings.sessions;
   const std::vector<LaneSpec> lanes =
       LanesOf(sessions.empty() ? 0 : *std::max_element(sessions.begin(), sessions.end()));
-  const auto share = static_cast<std::uint32_t>(std::count_if(
-      lanes.begin(), lanes.end(), [&](const LaneSpec& lane) { return lane.agent_slot == slot; }));
+  LaneShare share;
+  for (const LaneSpec& lane : lanes) {
+    if (lane.agent_slot != slot) continue;
+    ++share.lanes;
+    share.connections += replay_facts_.peaks_in_flight()[lane.tier];
+  }
   const std::string why = WhyItHasNoRoom(fleet_.hello(slot), share);
   if (!why.empty()) Feed(event::AgentFaulted{slot, why});
   return why.empty();

@@ -4,6 +4,34 @@
 
 namespace plimsoll {
 
+namespace {
+
+void WriteDoubts(const UsageDoubts& doubts, v1::StoredUsageDoubts* out) {
+  out->set_no_output(doubts.no_output);
+  out->set_first_chunk_over(doubts.first_chunk_over);
+  out->set_output_over_cap(doubts.output_over_cap);
+  out->set_cached_over_prompt(doubts.cached_over_prompt);
+  out->set_rate_unbelievable(doubts.rate_unbelievable);
+  out->set_answers(doubts.answers);
+  out->set_answers_unlike(doubts.answers_unlike);
+  out->set_chunks(doubts.chunks);
+  out->set_tokens(doubts.tokens);
+}
+
+UsageDoubts ReadDoubts(const v1::StoredUsageDoubts& in) {
+  return {.no_output = in.no_output(),
+          .first_chunk_over = in.first_chunk_over(),
+          .output_over_cap = in.output_over_cap(),
+          .cached_over_prompt = in.cached_over_prompt(),
+          .rate_unbelievable = in.rate_unbelievable(),
+          .answers = in.answers(),
+          .answers_unlike = in.answers_unlike(),
+          .chunks = in.chunks(),
+          .tokens = in.tokens()};
+}
+
+}  // namespace
+
 void WriteFidelity(const FidelitySummary& summary, v1::StoredFidelity* out) {
   out->set_output_n(summary.output_n);
   if (summary.output_ratio) out->set_output_ratio(*summary.output_ratio);
@@ -20,6 +48,7 @@ void WriteFidelity(const FidelitySummary& summary, v1::StoredFidelity* out) {
   out->set_tool_invalid(summary.tool_invalid);
   out->set_reasoning_only(summary.reasoning_only);
   out->set_hidden_reasoning(summary.hidden_reasoning);
+  WriteDoubts(summary.doubts, out->mutable_doubts());
 }
 
 FidelitySummary ReadFidelity(const v1::StoredFidelity& in) {
@@ -39,6 +68,7 @@ FidelitySummary ReadFidelity(const v1::StoredFidelity& in) {
   summary.tool_invalid = in.tool_invalid();
   summary.reasoning_only = in.reasoning_only();
   summary.hidden_reasoning = in.hidden_reasoning();
+  summary.doubts = ReadDoubts(in.doubts());
   return summary;
 }
 

@@ -18,6 +18,12 @@
 namespace plimsoll {
 namespace {
 
+Status NoStore(std::string_view folder) {
+  return absl::NotFoundError(fmt::format(
+      "store {}: there is no store yet; `plimsoll run` makes one, or name another with --store",
+      folder));
+}
+
 namespace fs = std::filesystem;
 
 rocksdb::Slice ToSlice(std::string_view text) {
@@ -147,7 +153,7 @@ class RocksStore : public Store {
           fmt::format("store {}: it is a database of another program", folder_));
     }
     if (access_ == StoreAccess::kReadOnly) {
-      return absl::NotFoundError(fmt::format("store {}: there is no store yet", folder_));
+      return NoStore(folder_);
     }
     return Commit({{keys::Schema(), ours}}, Durability::kSynced);
   }
@@ -168,7 +174,7 @@ Status CheckFolder(const std::string& folder, StoreAccess access) {
       return absl::FailedPreconditionError(fmt::format("store {}: {}", folder, error.message()));
     }
     if (access == StoreAccess::kReadOnly) {
-      return absl::NotFoundError(fmt::format("store {}: there is no store yet", folder));
+      return NoStore(folder);
     }
     fs::create_directories(folder, error);
     if (!error) return absl::OkStatus();
@@ -204,7 +210,7 @@ Status CheckFolder(const std::string& folder, StoreAccess access) {
                     folder));
   }
   if (access == StoreAccess::kReadOnly) {
-    return absl::NotFoundError(fmt::format("store {}: there is no store yet", folder));
+    return NoStore(folder);
   }
   return absl::OkStatus();
 }

@@ -13,7 +13,8 @@ namespace {
 Status CheckRunId(std::string_view id) {
   if (keys::IsRunId(id)) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      fmt::format("a run's id is 1 to {} of letters, digits, dots, dashes and underscores",
+      fmt::format("a run's id is 1 to {} of letters, digits, dots, dashes and underscores; "
+                  "`plimsoll runs list` shows them",
                   keys::kRunIdBytesMax));
 }
 

@@ -2,6 +2,11 @@
 
 namespace plimsoll {
 
+ScriptedAnswer& ScriptedAnswer::Connecting(Duration at) {
+  steps_.push_back({at, [](TransferObserver& o, MonoTime now) { o.OnConnecting(now); }});
+  return *this;
+}
+
 ScriptedAnswer& ScriptedAnswer::Sent(Duration at) {
   steps_.push_back({at, [](TransferObserver& o, MonoTime now) { o.OnSent(now); }});
   return *this;

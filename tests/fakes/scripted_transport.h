@@ -20,6 +20,7 @@ namespace plimsoll {
 // does not fall.
 class ScriptedAnswer {
  public:
+  ScriptedAnswer& Connecting(Duration at);
   ScriptedAnswer& Sent(Duration at);
   ScriptedAnswer& UploadDone(Duration at);
   ScriptedAnswer& Headers(Duration at, std::uint16_t status,

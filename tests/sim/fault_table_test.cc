@@ -110,6 +110,57 @@ TEST(FaultTable, AGatewayThatShedsHalfTheLoadFailsOnErrorsAndDoesNotPassOnSpeed)
   ExpectSound(result);
 }
 
+// Every other request is refused, whoever sent it: the lanes are alike, and two are enough to tell.
+// A single one may need the repetition of its step.
+TEST(FaultTable, AGatewayThatRefusesEveryOtherRequestFailsAtAnyNumberOfLanes) {
+  for (const std::uint32_t lanes : {1u, 2u, 4u, 16u}) {
+    for (const std::uint64_t seed : {42u, 43u, 44u, 45u}) {
+      SCOPED_TRACE(fmt::format("{} lanes, seed {}", lanes, seed));
+      SimOptions options = With("{kind: refuse, status: 429, probability: 50%}");
+      options.settings.sessions = {lanes};
+      options.plan.seed = seed;
+      FleetSim sim(options);
+      const RunResult result = sim.Run();
+      EXPECT_EQ(result.code, ExitCode::kMissed) << Explain(sim, result);
+      ASSERT_FALSE(result.steps.empty());
+      EXPECT_LE(result.steps.size(), lanes == 1 ? 2u : 1u);
+      EXPECT_EQ(Part(result.steps.back().summary, Metric::kErrors).verdict, Verdict::kFail);
+      ExpectSound(result);
+    }
+  }
+}
+
+// Half of the lanes are served and half are starved, for as long as the step lasts. Lanes are what
+// the interval of the errors counts, and of two or four it can say little (docs/statistics.md): no
+// data, never a pass. From eight on it fails.
+TEST(FaultTable, AGatewayThatStarvesHalfOfTheLanesFailsFromEightOnAndNeverPasses) {
+  for (const std::uint32_t lanes : {2u, 4u, 8u, 16u}) {
+    for (const std::uint64_t seed : {42u, 43u, 44u, 45u}) {
+      SCOPED_TRACE(fmt::format("{} lanes, seed {}", lanes, seed));
+      SimOptions options =
+          With(fmt::format("{{kind: refuse, status: 429, in_flight_min: {}}}", lanes / 2));
+      options.settings.sessions = {lanes};
+      options.plan.seed = seed;
+      FleetSim sim(options);
+      const RunResult result = sim.Run();
+      ASSERT_FALSE(result.steps.empty());
+      const StepSummary& first = result.steps.front().summary;
+      const PartVerdict& errors = Part(first, Metric::kErrors);
+      EXPECT_LT(first.verdict.sent_share, 0.55) << "half was starved";
+      if (lanes >= 8) {
+        EXPECT_EQ(result.code, ExitCode::kMissed) << Explain(sim, result);
+        EXPECT_EQ(errors.verdict, Verdict::kFail);
+      } else {
+        EXPECT_TRUE(result.code == ExitCode::kMissed || result.code == ExitCode::kNoData)
+            << Explain(sim, result);
+        EXPECT_TRUE(errors.verdict == Verdict::kFail || errors.lean == Lean::kFail)
+            << errors.reason;
+      }
+      ExpectSound(result);
+    }
+  }
+}
+
 TEST(FaultTable, ASlowerEngineFailsByTheNumbersAndNotOnErrors) {
   SimOptions options = With("{kind: slower, factor: 8, at: 20s}");
   options.settings.step.measure = 240s;

@@ -56,6 +56,16 @@ TEST(FleetSim, APlanThatAnAgentCannotHoldIsRefusedBeforeItsFirstStep) {
       << result.reason;
 }
 
+TEST(FleetSim, LanesThatFanOutNeedRoomForAllTheirStreams) {
+  SimOptions options = SmallRun();
+  options.agent_descriptors = 69;  // Enough for four lanes with a connection each.
+  FleetSim sim(std::move(options));
+  const RunResult result = sim.Run();
+  EXPECT_EQ(result.code, ExitCode::kCouldNotRun) << Explain(sim, result);
+  EXPECT_NE(result.reason.find("requests at once need at least"), std::string::npos)
+      << result.reason;
+}
+
 // Faults that begin in the middle of the first step's measured time.
 struct FaultCase {
   const char* name;

@@ -298,7 +298,8 @@ class HttpServer::Impl {
     const std::string host = options_.host == "localhost" ? "127.0.0.1" : options_.host;
     const auto address = asio::ip::make_address(host, error);
     if (error) {
-      return absl::InvalidArgumentError(fmt::format("'{}' is not an address to listen on", host));
+      return absl::InvalidArgumentError(
+          fmt::format("'{}' is not an address to listen on; give one such as 127.0.0.1", host));
     }
     const tcp::endpoint endpoint(address, options_.port);
     if (!error) acceptor_.open(endpoint.protocol(), error);
@@ -307,8 +308,9 @@ class HttpServer::Impl {
     if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
     if (!error) port_ = acceptor_.local_endpoint(error).port();
     if (error) {
-      return absl::UnavailableError(
-          fmt::format("cannot listen on {}:{}: {}", host, options_.port, error.message()));
+      return absl::UnavailableError(fmt::format(
+          "cannot listen on {}:{}: {}; give a free port, and an address of this machine", host,
+          options_.port, error.message()));
     }
     Accept();
     Sweep();

@@ -160,13 +160,25 @@ TEST(Play, AFailureOfAnEarlierWindowHasNoCellInTheNext) {
   Play play(index, 0, 0);
   std::vector<Play::Due> due;
   play.Start(kStart, 0, &due);
-  play.Fail(2, 55, false);
+  play.Fail(2, kStart + 55s, false);
   EXPECT_EQ(play.tally().failed_block, 2u);
-  EXPECT_EQ(play.tally().failed_at_ns, 55);
-  EXPECT_EQ(play.tally().next_play_at_ns, 55);
+  EXPECT_EQ(play.tally().silent_from, kStart + 55s);
   play.OpenWindow();
   EXPECT_TRUE(play.failed());
   EXPECT_EQ(play.tally().failed_block, kWarmUpBlock);
+}
+
+TEST(Play, IsSilentFromTheFirstFailureUnlessItReleasedSomethingLater) {
+  const CorpusIndex index = IndexOf(RandomTree(4));
+  for (const Duration other : {Duration(3s), Duration(8s)}) {
+    Play play(index, 0, 0);
+    std::vector<Play::Due> due;
+    play.Start(kStart, 0, &due);
+    play.CountRelease(kStart + 1s, kStart, kStart + 60s);
+    play.CountRelease(kStart + other, kStart, kStart + 60s);
+    play.Fail(0, kStart + 5s, false);  // Known only after its last attempt, some time later.
+    EXPECT_EQ(play.tally().silent_from, kStart + std::max<Duration>(5s, other));
+  }
 }
 
 }  // namespace

@@ -135,10 +135,9 @@ inline void ExpectConserved(const StepTally& tally, std::int64_t measure_ns) {
     EXPECT_EQ(std::accumulate(lane.state_ns.begin(), lane.state_ns.end(), std::int64_t{0}),
               measure_ns)
         << "lane " << lane.lane;
-    for (const PlayTally& play : lane.plays) {
-      EXPECT_EQ(play.calls_total, play.calls_before + play.calls_skipped + play.calls_released +
-                                      play.calls_remaining);
-    }
+    const PlaySums& plays = lane.plays;
+    EXPECT_EQ(plays.calls_total, plays.calls_before + plays.calls_skipped + plays.calls_released +
+                                     plays.calls_remaining);
   }
 }
 

@@ -15,6 +15,8 @@ using ::testing::Pair;
 
 TEST_F(HttpCallTest, AWholeStreamIsOkWithEveryStamp) {
   http_.Add(ScriptedAnswer()
+                .Connecting(0ms)
+                .Connecting(1ms)
                 .Sent(1ms)
                 .UploadDone(2ms)
                 .Headers(10ms, 200, kSse)
@@ -27,6 +29,7 @@ TEST_F(HttpCallTest, AWholeStreamIsOkWithEveryStamp) {
                 .End(42ms));
   const CallResult& r = Run();
   EXPECT_EQ(r.outcome, Outcome::kOk) << r.message;
+  EXPECT_EQ(Since(r.connecting), 0ms);  // The first address that was tried.
   EXPECT_EQ(Since(r.sent), 1ms);
   EXPECT_EQ(Since(r.upload_done), 2ms);
   EXPECT_EQ(Since(r.headers), 10ms);

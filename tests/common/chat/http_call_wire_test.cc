@@ -88,6 +88,8 @@ TEST_F(HttpCallWireTest, StampsFollowTheServersOwn) {
   EXPECT_GT(body, 1'500'000u);
   EXPECT_EQ(r.chunks, 3u);
   // Never before the server, and not long after: generous, since the machine may be busy.
+  ASSERT_NE(r.connecting, CallResult::kNever);
+  EXPECT_LE(r.connecting, r.sent);
   EXPECT_LE(r.sent, r.upload_done);
   EXPECT_LE(r.upload_done, read);
   EXPECT_GE(r.first_token, first);
@@ -95,6 +97,21 @@ TEST_F(HttpCallWireTest, StampsFollowTheServersOwn) {
   EXPECT_GE(r.last_token, last);
   EXPECT_LT(r.last_token - last, 300ms);
   EXPECT_EQ(r.flags, kNewConnection);
+}
+
+TEST_F(HttpCallWireTest, OnlyANewConnectionHasAStampOfConnecting) {
+  RawServer server([](RawConnection& c) {
+    while (c.ReadRequest()) {
+      c.Write(std::string(kHead) + Token() + Chunk("data: [DONE]\n\n") + Chunk(""));
+    }
+  });
+  const CallResult first = Run(server);
+  EXPECT_NE(first.connecting, CallResult::kNever);
+  EXPECT_NE(first.flags & kNewConnection, 0);
+  const CallResult second = Run(server);
+  EXPECT_EQ(second.outcome, Outcome::kOk) << second.message;
+  EXPECT_EQ(second.connecting, CallResult::kNever);
+  EXPECT_EQ(second.flags & kNewConnection, 0);
 }
 
 TEST_F(HttpCallWireTest, ADeadKeptConnectionCostsOneResend) {

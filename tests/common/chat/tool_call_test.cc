@@ -93,6 +93,29 @@ TEST_F(ToolCallTest, ChoicesAndTheOldFormAreToldApart) {
             kToolCallsValid);
 }
 
+TEST_F(ToolCallTest, ChoicesAtOnceDoNotMixWhereTheIndexComesLast) {
+  const auto choice = [](int index, const std::string& list, bool last) {
+    const std::string delta = R"("delta":{"tool_calls":[)" + list + "]}";
+    const std::string number = R"("index":)" + std::to_string(index);
+    return "{" + (last ? delta + "," + number : number + "," + delta) + "}";
+  };
+  const auto answer = [&](bool last, const std::string& end) {
+    const auto event = [](const std::string& choices) {
+      return Data(R"({"choices":[)" + choices + "]}");
+    };
+    return AnswerOf(event(choice(1, Begin(0, "f") + "," + Begin(1, "g"), last)) +
+                    event(choice(0, Begin(0, "h"), last)) +
+                    event(choice(1, More(0, R"({\"a\":)") + "," + More(1, "{"), last) + "," +
+                          choice(0, More(0, R"({\"b\":)"), last)) +
+                    event(choice(0, More(0, "[]}"), last)) +
+                    event(choice(1, More(0, "1}") + "," + More(1, end), last)) + kEnd);
+  };
+  for (const bool last : {false, true}) {
+    EXPECT_EQ(answer(last, "}"), kToolCallsValid) << "index last: " << last;
+    EXPECT_EQ(answer(last, "]"), kToolCallsInvalid) << "index last: " << last;
+  }
+}
+
 TEST_F(ToolCallTest, AWholeAnswerMayGiveAnObjectOutright) {
   const auto whole = [&](const std::string& arguments) {
     return Status(200, R"({"choices":[{"index":0,"message":{"role":"assistant","content":null,)"

@@ -43,6 +43,16 @@ class CommandLineTest : public ::testing::Test {
   int limit_ = 0;
 };
 
+TEST_F(CommandLineTest, HelpIsCalledAsTheProgramIs) {
+  const auto help = [&](const std::vector<std::string>& words) {
+    ::testing::internal::CaptureStdout();
+    EXPECT_EQ(ParseCommandLine(app_, words, "plimsoll runs"), 0);
+    return ::testing::internal::GetCapturedStdout();
+  };
+  EXPECT_THAT(help({"--help"}), HasSubstr("Usage: plimsoll runs [OPTIONS] SUBCOMMAND"));
+  EXPECT_THAT(help({"export", "--help"}), HasSubstr("Usage: plimsoll runs export [OPTIONS] ID"));
+}
+
 TEST_F(CommandLineTest, AValueByItsPlaceIsNoCommand) {
   EXPECT_EQ(ParseCommandLine(app_, {"export", "r1", "--steps", "csv"}, "plimsoll runs"),
             std::nullopt);
@@ -62,6 +72,29 @@ TEST_F(CommandLineTest, AFlagOfAGroupIsOneOfTheCommands) {
   EXPECT_THAT(Refused({"export", "x", "--stepz", "csv"}), HasSubstr("did you mean --steps?"));
   EXPECT_THAT(Refused({"export", "--qqqqqqqqqq", "x"}),
               AllOf(HasSubstr("no flag of plimsoll runs export"), HasSubstr("--records")));
+}
+
+TEST_F(CommandLineTest, WhatIsMissingOrTooMuchIsNamedWithTheCommandToAskForHelp) {
+  EXPECT_THAT(
+      Refused({"list", "--limit"}),
+      HasSubstr("a value is missing for --limit, which is: How many (see plimsoll runs list "
+                "--help)"));
+  EXPECT_THAT(Refused({"list", "--limit", "x"}),
+              HasSubstr("'x' is no value for --limit, which is: How many"));
+  EXPECT_THAT(Refused({"list", "more"}), HasSubstr("plimsoll runs list takes no such word: more"));
+  EXPECT_THAT(Refused({"export", "x", "y\x1b[2J", "--steps", "csv"}),
+              AllOf(HasSubstr("takes no such word: y"), Not(HasSubstr("\x1b"))));
+  EXPECT_THAT(Refused({"export"}), HasSubstr("(see plimsoll runs export --help)"));
+  EXPECT_THAT(Refused({}),
+              HasSubstr("a command is missing after plimsoll runs; known are list and export (see "
+                        "plimsoll runs --help)"));
+}
+
+TEST(NotWhole, TakesDigitsAlone) {
+  for (const char* good : {"0", "7", "18446744073709551615"}) EXPECT_EQ(NotWhole(good), "") << good;
+  for (const char* bad : {"-1", "", " 1", "1.5", "18446744073709551616", "x"}) {
+    EXPECT_THAT(NotWhole(bad), HasSubstr("whole number")) << bad;
+  }
 }
 
 TEST_F(CommandLineTest, AnUnknownCommandIsNamedWithTheNearest) {

@@ -1,11 +1,13 @@
 #include "common/loop/child_process.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <fstream>
 #include <optional>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,6 +17,7 @@
 namespace plimsoll {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 class ChildTest : public testing::Test {
@@ -86,6 +89,59 @@ TEST_F(ChildTest, LeadsAGroupOfItsOwnWithNoStrayDescriptors) {
   EXPECT_EQ(group, pid);
   EXPECT_EQ(descriptors.substr(0, 6), "0 1 2 ");
   EXPECT_LE(descriptors.size(), 10u) << descriptors;  // At most the shell's own one.
+}
+
+// Everything that a child says, by lines, and how it ended.
+class ChildLines : public ChildTest {
+ protected:
+  ChildExit Listen(const std::string& script) {
+    ChildOptions options = Shell(script);
+    options.output_file.clear();
+    options.on_lines = [&](const std::vector<std::string>& lines) {
+      at_once_ = std::max(at_once_, lines.size());
+      lines_.insert(lines_.end(), lines.begin(), lines.end());
+    };
+    return Finish(options);
+  }
+  std::vector<std::string> lines_;
+  std::size_t at_once_ = 0;
+};
+
+TEST_F(ChildLines, ComeWholeInOrderAndAllBeforeTheExit) {
+  EXPECT_EQ(Listen("printf 'one\ntw'; echo o >&2; echo three; printf rest; exit 3").code, 3);
+  EXPECT_THAT(lines_, ElementsAre("one", "two", "three", "rest"));
+}
+
+TEST_F(ChildLines, WhatACrashLeavesIsNotLost) {
+  EXPECT_EQ(Listen("i=0; while [ $i -lt 500 ]; do echo $i; i=$((i+1)); done;"
+                   "printf 'last words'; kill -SEGV $$; sleep 30")
+                .signal,
+            SIGSEGV);
+  ASSERT_EQ(lines_.size(), 501u);
+  EXPECT_EQ(lines_[499], "499");
+  EXPECT_EQ(lines_[500], "last words");
+}
+
+TEST_F(ChildLines, AFloodIsReadInSmallPieces) {
+  EXPECT_EQ(Listen("yes plimsoll | head -c 9000000; echo end").code, 0);
+  EXPECT_EQ(lines_.size(), 1'000'001u);
+  EXPECT_EQ(lines_.back(), "end");
+  EXPECT_LE(at_once_, 500u);
+}
+
+TEST_F(ChildLines, OfAChildThatIsEndedAreSaidWithItsEnd) {
+  std::vector<std::string> lines;
+  ChildOptions options = Shell("touch " + output_ + "; echo x >" + output_ +
+                               "; printf 'unfinished'; echo y >>" + output_ + "; sleep 60");
+  options.output_file.clear();
+  options.on_lines = [&](const std::vector<std::string>& more) {
+    lines.insert(lines.end(), more.begin(), more.end());
+  };
+  auto child = ChildProcess::Start(loop_, options, [](const ChildExit&) {});
+  ASSERT_TRUE(child.ok());
+  while (Output() != "x\ny\n") AwaitOutput();
+  child->reset();
+  EXPECT_THAT(lines, ElementsAre("unfinished"));
 }
 
 TEST_F(ChildTest, KillReachesTheWholeGroup) {

@@ -79,6 +79,32 @@ TEST(ChatChunk, ChoicesAreToldApart) {
   EXPECT_TRUE(Parse(R"({"choices":[]})").has_choices);
 }
 
+TEST(ChatChunk, PiecesOfChoicesAreToldApartInAnyOrderOfKeys) {
+  const std::string tool = R"({"tool_calls":[{"index":0,"function":{"name":"f"}},)"
+                           R"({"index":1,"function":{"arguments":"{"}}]})";
+  const std::string old = R"({"function_call":{"name":"g"}})";
+  const auto choices = [](const std::string& list) {
+    std::vector<std::uint32_t> of;
+    for (const ToolCallPiece& piece : Parse(R"({"choices":[)" + list + "]}").tool_calls) {
+      of.push_back(piece.choice);
+    }
+    return of;
+  };
+  using Of = std::vector<std::uint32_t>;
+  EXPECT_EQ(choices(R"({"index":2,"delta":)" + tool + R"(},{"index":5,"delta":)" + old + "}"),
+            (Of{2, 2, 5}));
+  EXPECT_EQ(choices(R"({"delta":)" + tool + R"(,"index":2},{"delta":)" + old + R"(,"index":5})"),
+            (Of{2, 2, 5}));
+  EXPECT_EQ(choices(R"({"message":)" + old + R"(,"index":1},{"index":0,"message":)" + tool + "}"),
+            (Of{1, 0, 0}));
+  // Without an index, by their place.
+  EXPECT_EQ(choices(R"({"delta":)" + tool + R"(},{"delta":)" + old + "}"), (Of{0, 0, 1}));
+  // No index is taken for another, however large.
+  EXPECT_EQ(
+      choices(R"({"delta":)" + old + R"(,"index":4294967296},{"delta":)" + old + R"(,"index":0})"),
+      (Of{0xFFFFFFFFu, 0}));
+}
+
 TEST(ChatChunk, TheStrongerReasonWins) {
   using enum FinishReason;
   EXPECT_EQ(Stronger(kNone, kStop), kStop);

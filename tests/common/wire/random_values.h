@@ -62,6 +62,7 @@ inline CallRecord AnyRecord(Rng* rng) {
     const auto after = AnyUpTo(rng, static_cast<std::uint64_t>(duration));
     return r.released + static_cast<std::int64_t>(after);
   };
+  r.connecting = stamp();
   r.sent = stamp();
   r.upload_done = stamp();
   r.headers = stamp();
@@ -127,20 +128,18 @@ inline StepTally AnyTally(Rng* rng) {
     lane.fidelity.answers_without_content = rng->Next();
     lane.fidelity.turns_live = rng->Next();
     lane.fidelity.turns_recorded = rng->Next();
-    lane.plays.resize(rng->Below(5));
-    for (PlayTally& play : lane.plays) {
-      play.play = Any32(rng);
-      play.calls_total = Any32(rng);
-      play.calls_skipped = Any32(rng);
-      play.calls_before = Any32(rng);
-      play.calls_released = Any32(rng);
-      play.calls_remaining = Any32(rng);
-      play.failed = rng->Chance(0.5);
-      if (!play.failed) continue;
-      play.failed_block = AnyBlock(rng);
-      play.failed_at_ns = AnyOffsetNs(rng);
-      play.next_play_at_ns = AnyOffsetNs(rng);
-      play.client_fault = rng->Chance(0.5);
+    for (std::uint64_t* count :
+         {&lane.plays.plays, &lane.plays.calls_total, &lane.plays.calls_skipped,
+          &lane.plays.calls_before, &lane.plays.calls_released, &lane.plays.calls_remaining}) {
+      *count = AnyUpTo(rng, std::uint64_t{1} << 40);
+    }
+    lane.plays.mixed = Any32(rng);
+    lane.failed_plays.resize(rng->Below(5));
+    for (FailedPlays& failed : lane.failed_plays) {
+      failed.block = static_cast<std::uint32_t>(rng->Below(limits::kBlocksMax));
+      failed.plays = 1 + static_cast<std::uint32_t>(rng->Below(1000));
+      failed.calls_remaining = AnyUpTo(rng, std::uint64_t{1} << 40);
+      failed.silent_ns = AnySpanNs(rng);
     }
     tally.lanes.push_back(std::move(lane));
   }

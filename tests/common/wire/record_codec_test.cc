@@ -54,6 +54,7 @@ TEST(RecordCodec, RefusesRecordsThatCannotBe) {
       {[](CallRecord* r) { r->released = kAbsentNanos; }, "released_delta_ns"},
       {[](CallRecord* r) { r->first_released = r->released + 1; }, "released_after_first_ns"},
       {[](CallRecord* r) { r->end = r->released - 1; }, "duration_ns"},
+      {[](CallRecord* r) { r->connecting = r->end + 1; }, "connecting_after_release_ns"},
       {[](CallRecord* r) { r->sent = r->released - 2; }, "sent_after_release_ns"},
       {[](CallRecord* r) { r->upload_done = r->end + 1; }, "upload_done_after_release_ns"},
       {[](CallRecord* r) { r->headers = r->end + 1; }, "headers_after_release_ns"},

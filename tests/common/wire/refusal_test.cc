@@ -179,13 +179,15 @@ TEST(Refusals, OfStepTally) {
   Rng rng(1);
   StepTally tally = AnyTally(&rng);
   tally.lanes = {{.lane = 1}, {.lane = 2}};
-  tally.lanes[0].plays = {{.failed = true, .failed_block = 0}};
+  tally.lanes[0].failed_plays = {{.block = 0}};
   v1::AgentMessage good;
   ToProto(AgentMessage(StepClosed{.tally = tally}), &good);
   using P = v1::AgentMessage;
   const auto t = [](P* p) { return p->mutable_step_closed()->mutable_tally(); };
   const auto lane = [t](P* p) { return t(p)->mutable_lanes(0); };
-  const auto failure = [lane](P* p) { return lane(p)->mutable_plays(0)->mutable_failure(); };
+  const auto plays = [lane](P* p) { return lane(p)->mutable_plays(); };
+  const auto failed = [lane](P* p) { return lane(p)->mutable_failed_plays(0); };
+  const std::uint64_t many = (std::uint64_t{1} << 40) + 1;
   ExpectRefusals<P>(
       good, {{"StepClosed.tally", [](P* p) { p->mutable_step_closed()->clear_tally(); }},
              {"StepTally.step", [=](P* p) { t(p)->set_step(64); }},
@@ -213,18 +215,27 @@ TEST(Refusals, OfStepTally) {
              {"client_error_ns", [=](P* p) { lane(p)->set_client_error_ns(-1); }},
              {"dead_man_ns", [=](P* p) { lane(p)->set_dead_man_ns(-1); }},
              {"no_session_ns", [=](P* p) { lane(p)->set_no_session_ns(kTooLong); }},
-             {"failure.block_code", [=](P* p) { failure(p)->set_block_code(4098); }},
-             {"failure.at_ns", [=](P* p) { failure(p)->set_at_ns(kTooLong); }},
-             {"next_play_at_ns", [=](P* p) { failure(p)->set_next_play_at_ns(kTooLong); }},
+             {"LaneTally.plays: must be there", [=](P* p) { lane(p)->clear_plays(); }},
+             {"plays.plays", [=](P* p) { plays(p)->set_plays(many); }},
+             {"plays.calls_total", [=](P* p) { plays(p)->set_calls_total(many); }},
+             {"plays.calls_skipped", [=](P* p) { plays(p)->set_calls_skipped(many); }},
+             {"plays.calls_before", [=](P* p) { plays(p)->set_calls_before(many); }},
+             {"plays.calls_released", [=](P* p) { plays(p)->set_calls_released(many); }},
+             {"plays.calls_remaining", [=](P* p) { plays(p)->set_calls_remaining(many); }},
+             {"failed_plays.block", [=](P* p) { failed(p)->set_block(limits::kBlocksMax); }},
+             {"failed_plays.plays", [=](P* p) { failed(p)->set_plays(0); }},
+             {"failed_plays.calls_remaining", [=](P* p) { failed(p)->set_calls_remaining(many); }},
+             {"failed_plays.silent_ns", [=](P* p) { failed(p)->set_silent_ns(-1); }},
+             {"failed_plays.silent_ns", [=](P* p) { failed(p)->set_silent_ns(kTooLong); }},
              {"LaneTally.pause_recorded_ns", [=](P* p) { lane(p)->set_pause_recorded_ns(-1); }},
              {"LaneTally.pause_recorded_ns",
               [=](P* p) { lane(p)->set_pause_recorded_ns(std::int64_t{1} << 62); }},
              {"LaneTally.pause_removed_ns",
               [=](P* p) { lane(p)->set_pause_removed_ns(lane(p)->pause_recorded_ns() + 1); }},
              {"LaneTally.pause_removed_ns", [=](P* p) { lane(p)->set_pause_removed_ns(-1); }},
-             {"LaneTally.plays",
+             {"LaneTally.failed_plays",
               [=](P* p) {
-                for (int i = 0; i < 65'536; ++i) lane(p)->add_plays();
+                for (int i = 0; i < 4352; ++i) lane(p)->add_failed_plays()->set_plays(1);
               }},
              {"StepTally.lanes", [=](P* p) {
                 for (std::uint32_t i = 0; i < limits::kLanesMax; ++i) t(p)->add_lanes();

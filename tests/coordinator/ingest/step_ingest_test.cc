@@ -26,8 +26,8 @@ TEST(StepIngest, BlocksAreHalfOpenAndOnlyTheMeasuredTimeCounts) {
     EXPECT_EQ(e.cells.size(), 1u);
     EXPECT_EQ(cell->attempts, 1u);
     EXPECT_EQ(cell->ttft_n, 1u);
-    EXPECT_EQ(cell->ttft_within, 1u);
-    EXPECT_EQ(cell->rate_within, 1u);
+    EXPECT_EQ(cell->parts[0].hits, 1u);
+    EXPECT_EQ(cell->parts[1].hits, 1u);
   }
 }
 
@@ -45,8 +45,8 @@ TEST(StepIngest, ACallIsObservedInItsFirstReleasesBlockAndAttemptsInTheirOwn) {
   EXPECT_EQ(b->attempts, 1u);
   EXPECT_EQ(b->failed, 0u);
   EXPECT_EQ(a->ttft_n, 1u) << "observed once";
-  EXPECT_EQ(a->ttft_within, 0u) << "3 s from its first release";
-  EXPECT_EQ(a->rate_within, 1u);
+  EXPECT_EQ(a->parts[0].hits, 0u) << "3 s from its first release";
+  EXPECT_EQ(a->parts[1].hits, 1u);
   EXPECT_EQ(b->ttft_n + b->rate_n, 0u);
   EXPECT_EQ(e.ttft_ns.max(), Sec(3));
 }
@@ -64,8 +64,8 @@ TEST(StepIngest, TheLimitItselfIsWithin) {
   ingest.Add(beyond);
   const StepEvidence e = ingest.Close({});
   EXPECT_EQ(CellOf(e, 0, 0)->ttft_n, 2u);
-  EXPECT_EQ(CellOf(e, 0, 0)->ttft_within, 1u);
-  EXPECT_EQ(CellOf(e, 0, 0)->rate_within, 1u);
+  EXPECT_EQ(CellOf(e, 0, 0)->parts[0].hits, 1u);
+  EXPECT_EQ(CellOf(e, 0, 0)->parts[1].hits, 1u);
 }
 
 TEST(StepIngest, WhatAnEndedCallCountsAs) {
@@ -99,9 +99,9 @@ TEST(StepIngest, WhatAnEndedCallCountsAs) {
     const CellCounts& cell = e.cells[0];
     EXPECT_EQ(cell.attempts, 1u);
     EXPECT_EQ(cell.ttft_n, c.ttft_n);
-    EXPECT_EQ(cell.ttft_within, c.ttft_within);
+    EXPECT_EQ(cell.parts[0].hits, c.ttft_within);
     EXPECT_EQ(cell.rate_n, c.rate_n);
-    EXPECT_EQ(cell.rate_within, c.rate_within);
+    EXPECT_EQ(cell.parts[1].hits, c.rate_within);
     EXPECT_EQ(cell.rate_one_chunk, c.one_chunk);
     EXPECT_EQ(cell.failed, c.failed);
     EXPECT_EQ(e.ttft_infinite, c.infinite);
@@ -159,29 +159,25 @@ TEST(StepIngest, IgnoresWhatIsNotOfTheStepOrOutOfRange) {
   ingest.Add(StepTally{.step = 2, .attempts_released = 9});
   ingest.Add(StepTally{
       .step = 3,
-      .lanes = {{.lane = 9,
-                 .plays = {{.calls_remaining = 9, .failed = true, .next_play_at_ns = Sec(60)}}},
-                {.lane = 0, .tier = 7, .plays = {{.failed = true}}}}});
+      .lanes = {
+          {.lane = 9, .failed_plays = {{.calls_remaining = 9, .silent_ns = Sec(50)}}},
+          {.lane = 0, .tier = 7, .failed_plays = {{.calls_remaining = 9, .silent_ns = Sec(50)}}}}});
   EXPECT_TRUE(ingest.Close({}).cells.empty());
 }
 
-// Unsent calls of one failed play of lane 0, after ok calls `cycle` seconds apart (0: none).
-std::uint32_t Unsent(double cycle, PlayTally play, std::uint8_t tier = 0) {
+// Unsent calls of lane 0 after ok calls `cycle` seconds apart (0: none).
+std::uint32_t Unsent(double cycle, const FailedPlays& failed, std::uint8_t tier = 0) {
   StepIngest ingest = MakeIngest();
   for (int i = 0; cycle > 0 && i < 5; ++i) {
     CallRecord r = OkCall(12 + i * cycle, static_cast<std::uint32_t>(i));
     r.tier = tier;
     ingest.Add(r);
   }
-  play.failed = true;
-  ingest.Add(StepTally{.step = 3, .lanes = {{.lane = 0, .tier = tier, .plays = {play}}}});
-  const StepEvidence e = ingest.Close({});
+  ingest.Add(StepTally{.step = 3, .lanes = {{.lane = 0, .tier = tier, .failed_plays = {failed}}}});
   std::uint32_t unsent = 0;
-  for (const CellCounts& cell : e.cells) {
+  for (const CellCounts& cell : ingest.Close({}).cells) {
     if (cell.unsent > 0) {
-      if (play.failed_block < 3) {
-        EXPECT_EQ(cell.block, play.failed_block);
-      }
+      EXPECT_EQ(cell.block, std::min(failed.block, 2u));
     }
     unsent += cell.unsent;
   }
@@ -189,44 +185,28 @@ std::uint32_t Unsent(double cycle, PlayTally play, std::uint8_t tier = 0) {
 }
 
 TEST(StepIngest, UnsentIsTheSilenceOverTheMedianCycle) {
-  const PlayTally play{.calls_remaining = 50,
-                       .failed_block = 1,
-                       .failed_at_ns = Sec(35),
-                       .next_play_at_ns = Sec(47)};
-  EXPECT_EQ(Unsent(3, play), 4u) << "12 s at the measured 3 s";
-  EXPECT_EQ(Unsent(0, play), 3u) << "no ok call: at the recorded 4 s";
-  EXPECT_EQ(Unsent(0, play, 1), 6u) << "of its tier";
-  PlayTally few = play;
+  const FailedPlays failed{.block = 1, .calls_remaining = 50, .silent_ns = Sec(12)};
+  EXPECT_EQ(Unsent(3, failed), 4u) << "12 s at the measured 3 s";
+  EXPECT_EQ(Unsent(0, failed), 3u) << "no ok call: at the recorded 4 s";
+  EXPECT_EQ(Unsent(0, failed, 1), 6u) << "of its tier";
+  FailedPlays few = failed;
   few.calls_remaining = 2;
   EXPECT_EQ(Unsent(3, few), 2u) << "never more than the play had left";
-  PlayTally late = play;
-  late.next_play_at_ns = Sec(500);
-  EXPECT_EQ(Unsent(3, late), 11u) << "35 s to the measured end at 70 s";
-  PlayTally drained = play;
-  drained.failed_at_ns = Sec(75);
-  drained.next_play_at_ns = Sec(90);
-  EXPECT_EQ(Unsent(3, drained), 0u) << "failed after the measured end";
-  for (const std::uint32_t block : {kWarmUpBlock, kCoolDownBlock, 3u}) {
-    PlayTally outside = play;
-    outside.failed_block = block;
-    EXPECT_EQ(Unsent(3, outside), 4u) << "its call has no cell: booked where the silence begins";
-  }
-  PlayTally early = play;
-  early.failed_block = kWarmUpBlock;
-  early.failed_at_ns = Sec(1);
-  early.next_play_at_ns = Sec(9);
-  EXPECT_EQ(Unsent(3, early), 0u) << "silent in the warm-up only";
+  FailedPlays none = failed;
+  none.silent_ns = 0;
+  EXPECT_EQ(Unsent(3, none), 0u);
+  // What no agent of ours would say.
+  FailedPlays beyond = failed;
+  beyond.block = 4095;
+  EXPECT_EQ(Unsent(3, beyond), 4u) << "in the last block";
+  beyond.silent_ns = Sec(500'000);
+  EXPECT_EQ(Unsent(3, beyond), 20u) << "no more than the measured 60 s hold";
+  beyond.silent_ns = Sec(-500);
+  EXPECT_EQ(Unsent(3, beyond), 0u);
 }
 
-TEST(StepIngest, WhatOurOwnFaultKeptFromBeingSentIsNoErrorOfTheServers) {
-  PlayTally play{.calls_remaining = 50,
-                 .failed_block = 1,
-                 .failed_at_ns = Sec(35),
-                 .next_play_at_ns = Sec(47)};
-  EXPECT_GT(Unsent(3, play), 0u);
-  play.client_fault = true;
-  EXPECT_EQ(Unsent(3, play), 0u);
-  // Nor is a call whose attempts ended by our own fault, and that was then given up.
+TEST(StepIngest, ACallThatEndedByOurOwnFaultIsNoErrorOfTheServers) {
+  // Of the first kind: its attempts ended by our own fault, and it was then given up.
   for (const Outcome outcome : {Outcome::kClientError, Outcome::kRefused}) {
     StepIngest ingest = MakeIngest();
     ingest.Add(FailedCall(12, outcome, /*last=*/false));
@@ -272,21 +252,14 @@ TEST(StepIngest, ACycleRunsFromTheFirstReleaseOfARetriedCallOfTheStepBefore) {
   before.attempt = 2;
   ingest.Add(before);
   ingest.Add(OkCall(15, 1));  // 20 s later.
-  ingest.Add(StepTally{.step = 3,
-                       .lanes = {{.lane = 0,
-                                  .plays = {{.calls_remaining = 50,
-                                             .failed = true,
-                                             .failed_at_ns = Sec(20),
-                                             .next_play_at_ns = Sec(55)}}}}});
+  ingest.Add(StepTally{
+      .step = 3,
+      .lanes = {{.lane = 0, .failed_plays = {{.calls_remaining = 50, .silent_ns = Sec(35)}}}}});
   EXPECT_EQ(CellOf(ingest.Close({}), 0, 0)->unsent, 1u) << "35 s at 20 s, not at 15 s";
 }
 
 TEST(StepIngest, TheMedianCycleIsOfConsecutiveOkCallsOfOneStream) {
-  const PlayTally play{.calls_remaining = 50,
-                       .failed = true,
-                       .failed_block = 0,
-                       .failed_at_ns = Sec(20),
-                       .next_play_at_ns = Sec(51)};
+  const FailedPlays failed{.block = 0, .calls_remaining = 50, .silent_ns = Sec(31)};
   StepIngest ingest = MakeIngest();
   // A call that was first released before this step, and ends ok on its second attempt.
   CallRecord before = OkCall(12);
@@ -301,7 +274,7 @@ TEST(StepIngest, TheMedianCycleIsOfConsecutiveOkCallsOfOneStream) {
     ingest.Add(side);
     ingest.Add(FailedCall(16 + i, Outcome::kHttpError));
   }
-  ingest.Add(StepTally{.step = 3, .lanes = {{.lane = 0, .plays = {play}}}});
+  ingest.Add(StepTally{.step = 3, .lanes = {{.lane = 0, .failed_plays = {failed}}}});
   // Cycles: 1 s and 20 s once, 10 s five times; 31 s of silence make three.
   EXPECT_EQ(CellOf(ingest.Close({}), 0, 0)->unsent, 3u);
 }

@@ -2,9 +2,14 @@
 #include "coordinator/planning/dry_plan.h"
 
 #include <cmath>
+#include <set>
+#include <utility>
+#include <vector>
 
+#include "common/plan/context_limit.h"
 #include "coordinator/planning/planner.h"
 #include "gtest/gtest.h"
+#include "tests/common/corpus/random_session.h"
 
 namespace plimsoll {
 namespace {
@@ -149,6 +154,151 @@ TEST(DryPlan, SessionsWithoutTimeOrCallsAreNoDivisionByZero) {
   const DryPlan dry = MakeDryPlan(scenario, *plan, corpus);
   EXPECT_TRUE(std::isfinite(dry.steps[0].requests));
   EXPECT_EQ(dry.steps[0].parts[0].measure_needed, Duration{0});
+}
+
+TEST(DryPlan, ATiersLimitIsAboutItsLanesAndCalls) {
+  Scenario s = HandScenario();
+  s.bar.limits.push_back({.metric = Metric::kTtft, .quantile = 0.95, .value = 2, .tier = "heavy"});
+  const DryPlan dry = PlanOf(s);
+  const DryStep& step = dry.steps[1];
+  EXPECT_EQ(step.parts[0].calls, 450u);
+  EXPECT_EQ(step.parts[3].calls, 150u) << "three heavy lanes, a call each 2 s";
+  EXPECT_EQ(step.parts[3].calls_needed, 72u);
+  // Two degrees of freedom: t = 4.3027.
+  EXPECT_NEAR(*step.parts[3].half_width,
+              4.302652729911275 * std::sqrt(kDesignEffectAssumed * 0.95 * 0.05 / 150), 1e-9);
+  // As slow as the bar allows heavy calls are 2 s + 100/20 s now, not 3 s + 5 s.
+  EXPECT_NEAR(step.requests_at_bar, 3 * 100 / 7.0 + 3 * 100 / 3.05, 0.1);
+  EXPECT_NEAR(ToSeconds(step.parts[3].measure_needed_at_bar), 72 * 7 / 3.0, 0.1);
+}
+
+TEST(DryPlan, GoodputAndEndToEndLimitHowSlowACallMayBe) {
+  Scenario s = HandScenario();
+  s.bar.limits = {{.metric = Metric::kGoodput, .quantile = 0.9, .value = 4}};
+  EXPECT_NEAR(PlanOf(s).steps[1].requests_at_bar, 3 * 100 / 4.0 + 3 * 100 / 4.0, 0.1);
+  s.bar.limits.push_back({.metric = Metric::kEndToEndInteractivity, .quantile = 0.9, .value = 40});
+  // 100 tokens at 40 tok/s are 2.5 s; a light call has one token and is never faster than recorded.
+  EXPECT_NEAR(PlanOf(s).steps[1].requests_at_bar, 3 * 100 / 2.5 + 3 * 100 / 1.0, 0.1);
+}
+
+// What one heavy lane sends in 100 s under a context limit.
+struct Sent {
+  double calls = 0;
+  double calls_at_bar = 0;
+  double tokens_in = 0;
+  double tokens_cached = 0;
+  double tokens_out = 0;
+};
+
+Sent SentUnder(const ContextLimit& limit, const Corpus& corpus) {
+  Scenario scenario = HandScenario();
+  scenario.mix.pop_back();
+  scenario.sweep.sessions = {1};
+  scenario.replay.context_limit = limit;
+  const auto plan = MakeRunPlan(scenario, corpus, {});
+  EXPECT_TRUE(plan.ok()) << MessageOf(plan.status());
+  if (!plan.ok()) return {};
+  const DryStep step = MakeDryPlan(scenario, *plan, corpus).steps.at(0);
+  return {step.requests, step.requests_at_bar, step.tokens_in, step.tokens_cached, step.tokens_out};
+}
+
+// Calls of 1,280 tokens are over a limit of 1,100 and take 6 s, the others 2 s; each asks for 100
+// tokens. One session has such a call second, one never, and one begins with it.
+Corpus LongCorpus() {
+  const auto call = [](std::int32_t ref, std::uint32_t kept, std::uint32_t in) {
+    return Call{.ref = ref,
+                .kept_blocks = kept,
+                .tokens_in = in,
+                .tokens_out = 100,
+                .service_ms = in == 1280 ? 6000u : 2000u};
+  };
+  Corpus corpus;
+  corpus.models = {"m"};
+  corpus.sessions.resize(3);
+  for (Session& session : corpus.sessions) {
+    session.tier = Tier::kHeavy;
+    session.streams = {{}};
+  }
+  corpus.sessions[0].calls = {call(-1, 0, 640), call(0, 10, 1280), call(1, 10, 640),
+                              call(1, 15, 960)};
+  corpus.sessions[1].calls = {call(-1, 0, 640)};
+  corpus.sessions[2].calls = {call(-1, 0, 1280), call(0, 10, 640)};
+  return corpus;
+}
+
+// `calls` calls take `seconds` and hold `in` tokens, `hit` of their `blocks` blocks cached.
+void ExpectSent(OverLimit policy, double calls, double seconds, double in, double hit,
+                double blocks) {
+  SCOPED_TRACE(Name(policy));
+  const Sent sent = SentUnder({1100, policy}, LongCorpus());
+  const double rounds = 100 / seconds;
+  EXPECT_NEAR(sent.calls, rounds * calls, 1e-6);
+  EXPECT_NEAR(sent.tokens_in, rounds * in, 1e-3);
+  EXPECT_NEAR(sent.tokens_cached, rounds * in * hit / blocks, 1e-3);
+  EXPECT_NEAR(sent.tokens_out, rounds * calls * 100, 1e-3);
+  EXPECT_LT(sent.calls_at_bar, sent.calls);
+}
+
+TEST(DryPlanContextLimit, SendSendsAll) {
+  ExpectSent(OverLimit::kSend, 7, 22, 6080, 45, 95);
+}
+
+TEST(DryPlanContextLimit, SkippedCallsAreNotCounted) {
+  // Of what the skipped call brought, later calls find nothing cached: 10 and 10 blocks of a's.
+  ExpectSent(OverLimit::kSkipCalls, 5, 10, 3520, 20, 55);
+}
+
+TEST(DryPlanContextLimit, SessionsEndBeforeTheirFirstCallOver) {
+  ExpectSent(OverLimit::kEndSession, 2, 4, 1280, 0, 20);
+}
+
+TEST(DryPlanContextLimit, DroppedSessionsAreNotCounted) {
+  ExpectSent(OverLimit::kDropSessions, 1, 2, 640, 0, 10);
+}
+
+TEST(DryPlanContextLimit, OnlySessionsWithALongStartAreDropped) {
+  ExpectSent(OverLimit::kDropLongStarts, 5, 14, 4160, 35, 65);
+}
+
+// The share of blocks that calls find cached, by the set of blocks sent before.
+double CachedShare(const Session& session, const std::vector<char>& out) {
+  using Block = std::pair<std::size_t, std::uint32_t>;  // The call that brought it first, place.
+  std::vector<std::vector<Block>> prompts;
+  std::set<Block> sent;
+  double hits = 0;
+  double blocks = 0;
+  for (std::size_t c = 0; c < session.calls.size(); ++c) {
+    const Call& call = session.calls[c];
+    std::vector<Block>& prompt = prompts.emplace_back();
+    for (std::uint32_t b = 0; b < call.blocks(); ++b) {
+      prompt.push_back(b < call.kept_blocks ? prompts[call.ref][b] : Block{c, b});
+    }
+    if (!out.empty() && out[c] != 0) continue;
+    for (const Block& block : prompt) hits += sent.contains(block) ? 1 : 0;
+    sent.insert(prompt.begin(), prompt.end());
+    blocks += call.blocks();
+  }
+  return blocks > 0 ? hits / blocks : 0;
+}
+
+TEST(DryPlanContextLimit, CachedTokensAreThoseOfBlocksSentBeforeOnRandomSessions) {
+  int left_out = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Corpus corpus;
+    corpus.models = {"m"};
+    corpus.sessions = {RandomSession(seed, 40)};
+    corpus.sessions[0].tier = Tier::kHeavy;
+    for (Call& call : corpus.sessions[0].calls) call.service_ms += 1;
+    RunPlan plan;
+    plan.context_limit = {600, OverLimit::kSkipCalls};
+    plan.target.max_tokens = 1000;
+    const std::vector<char> out = LeftOut(plan, corpus.sessions[0]);
+    if (!out.empty()) ++left_out;
+    const Sent sent = SentUnder(plan.context_limit, corpus);
+    EXPECT_NEAR(sent.tokens_cached / sent.tokens_in, CachedShare(corpus.sessions[0], out), 1e-9);
+  }
+  EXPECT_GT(left_out, 20);
 }
 
 }  // namespace

@@ -36,15 +36,16 @@ inline ReportModel SampleRun() {
   // 17 calls a cell: 12 as ever, 4 slow ones answered in one chunk, 1 refused; one failed play.
   StepEvidence slow = Healthy();
   for (CellCounts& cell : slow.cells) {
-    cell.ttft_n = cell.attempts = 17;
-    cell.ttft_within = 12;
+    cell.ttft_n = cell.answer_n = cell.attempts = 17;
+    cell.end_to_end_n = 13;
     cell.rate_n = 12;
+    cell.parts = {Counted(17, 12), Counted(12, 11), {}};
     cell.rate_one_chunk = 5;
     cell.failed = 1;
   }
   slow.cells[3].unsent = 12;
   for (int i = 0; i < 200; ++i) slow.ttft_ns.Record(6'000'000'000 + i * 10'000'000);
-  slow.ttft_infinite = slow.rate_zero = 50;
+  slow.ttft_infinite = slow.rate_zero = slow.end_to_end_zero = slow.answer_infinite = 50;
   slow.outcomes[static_cast<std::size_t>(Outcome::kOk)] = 800;
   slow.outcomes[static_cast<std::size_t>(Outcome::kRefused)] = 50;
   slow.identities[0].left = slow.identities[0].right = 850;
@@ -58,6 +59,15 @@ inline ReportModel SampleRun() {
                             .context = {32, 3, 20, 1000, 846, 0, 90'000'000, 80'000'000}},
                            {.name = "light", .context = {32, 0, 4, 1000, 29, 0, 1'000, 10}}}};
   slow.usage_missing = 3;
+  slow.fidelity.doubts = {.no_output = 1,
+                          .first_chunk_over = 2,
+                          .output_over_cap = 40,
+                          .cached_over_prompt = 3,
+                          .rate_unbelievable = 4,
+                          .answers = 500,
+                          .answers_unlike = 450,
+                          .chunks = 5'000,
+                          .tokens = 20'000};
 
   model.steps = {Judged(Healthy(), 0, 10), Judged(lost, 1, 15), Judged(slow, 2, 15)};
   // The plan's context limit is the same in every step; what lanes counted is each step's.

@@ -87,8 +87,7 @@ class ToolCalls(ChatCase):
         run, report = self.run_with(
             "tool_call_probability: 0.9\nfaults: [{kind: malformed_tool_calls, probability: 0.5}]")
         step = report["steps"][0]
-        if step["void"]:
-            self.skipTest("this machine was too busy to load anything")
+        self.assert_says_something(step)
         self.assertEqual(self.part(step, "tool calls")["verdict"], "fail")
         self.assertEqual(run.code, 1, run.text())
         self.assertRegex(run.text("out"), r"tool calls")

@@ -109,8 +109,38 @@ class WrongWords(RigCase):
             (("plimsoll", "run", odd), 64, "odd.yaml:11: swep: is not a known key",
              'did you mean "sweep"?'),
             (("plimsoll", "run", listing), 64, "list.yaml:1: is a list", "must be a map"),
-            (("plimsoll", "runs", "show", "x", "--store", "nowhere"), 64, "there is no store yet",
-             "store nowhere"),
+            (("plimsoll", "runs", "show", "x", "--store", "nowhere"), 64, "store nowhere: there is no "
+             "store yet", "`plimsoll run` makes one"),
+            (("plimsoll", "serve", "--store", "nowhere"), 64, "store nowhere: there is no store yet",
+             "another with --store"),
+            (("plimsoll", "runs"), 64, "a command is missing after plimsoll runs",
+             "known are list, show and export"),
+            (("plimsoll", "corpus"), 64, "a command is missing after plimsoll corpus",
+             "known are import, show and synth"),
+            (("plimsoll", "runs", "show"), 64, "ID is required", "see plimsoll runs show --help"),
+            (("plimsoll", "runs", "list", "more"), 64, "plimsoll runs list takes no such word: more",
+             "see plimsoll runs list --help"),
+            (("plimsoll", "runs", "export", "x"), 64, "--steps,--records",
+             "see plimsoll runs export --help"),
+            (("plimsoll", "run", good, "--store"), 64, "a value is missing for --store",
+             "Folder that keeps runs"),
+            (("plimsoll", "run", good, "--http", "here"), 64, "--http: address 'here'",
+             "such as 127.0.0.1:7070"),
+            (("plimsoll", "corpus", "synth", "--out", "x", "--seed", "-1"), 64, "--seed",
+             "whole number"),
+            (("plimsoll", "corpus", "synth", "--out", "/nowhere/x"), 64, "/nowhere/x: cannot create "
+             "it", "name a file in a folder that is there"),
+            (("plimsoll", "corpus", "import", "nowhere", "--out", "x"), 64, "nowhere: no such file",
+             "check the path"),
+            (("plimsoll-agent", "--coordinator", "here"), 64, "--coordinator: address 'here'",
+             "such as 127.0.0.1:7070"),
+            (("plimsoll-agent", "--coordinator", "127.0.0.1:9", "--wait", "0.5"), 4,
+             "no connection within 0.5 s", "check --coordinator and that `plimsoll run` listens"),
+            (("plimsoll-gateway", "--port", "x"), 64, "'x' is no value for --port",
+             "Port to listen on"),
+            (("plimsoll-gateway", "--seed", "-1"), 64, "--seed", "whole number"),
+            (("plimsoll-gateway", "--host", "nohost.invalid"), 4, "'nohost.invalid' is not an "
+             "address to listen on", "such as 127.0.0.1"),
             (("plimsoll-agent", "--bogus"), 64, "--bogus is no flag of plimsoll-agent",
              "plimsoll-agent --help"),
             (("plimsoll-agent", "--coordinator", "127.0.0.1:9", "--wiat", "1"), 64, "--wiat",
@@ -139,6 +169,21 @@ class WrongWords(RigCase):
                 self.assertEqual(process.text("out"), "")
 
 
+class Help(RigCase):
+    def test_usage_is_what_one_types(self):
+        for program, *words in (
+                ("plimsoll", "check"), ("plimsoll", "run"), ("plimsoll", "agents"),
+                ("plimsoll", "serve"), ("plimsoll", "runs"), ("plimsoll", "runs", "list"),
+                ("plimsoll", "runs", "show"), ("plimsoll", "runs", "export"),
+                ("plimsoll", "corpus"), ("plimsoll", "corpus", "import"),
+                ("plimsoll", "corpus", "show"), ("plimsoll", "corpus", "synth"),
+                ("plimsoll-agent",), ("plimsoll-gateway",)):
+            process = self.start(program, *words, "--help")
+            self.assertEqual(process.wait_exit(), 0, process.text())
+            self.assertIn("Usage: " + " ".join([program, *words]) + " ", process.text("out"))
+            self.assertEqual(process.text("err"), "")
+
+
 class BadCorpus(RigCase):
     def refused(self, data):
         corpus = self.write("odd.corpus", data)
@@ -160,7 +205,7 @@ class BadCorpus(RigCase):
         return path.read_bytes()
 
     def test_garbage(self):
-        self.refused(b"\x00\xff" * 500)
+        self.assertIn("`plimsoll corpus import` makes one", self.refused(b"\x00\xff" * 500))
 
     def test_empty(self):
         self.refused(b"")

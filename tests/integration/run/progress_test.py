@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import select
+import shutil
 import signal
 import struct
 import subprocess
@@ -149,6 +150,43 @@ class OnATerminal(RigCase):
         self.assertGreater(run.raw.count("lanes 4 of 4"), 3)
         self.assertNotIn("?25l", run.raw, "the cursor is never hidden, so it cannot stay so")
         self.assertIn("\x1b[32m", run.raw, "colours on a terminal")
+
+    def talkative(self, before, after="exec $REAL \"$@\""):
+        """A folder of programs whose agent says something of its own: a script that goes on as the
+        real one."""
+        folder = self.folder / "bin"
+        folder.mkdir()
+        shutil.copy2(BIN / "plimsoll", folder / "plimsoll")
+        agent = folder / "plimsoll-agent"
+        agent.write_text(f"#!/bin/sh\nREAL={(BIN / 'plimsoll-agent').resolve()}\n{before}\n{after}\n")
+        agent.chmod(0o755)
+        return folder / "plimsoll"
+
+    def test_lines_of_local_agents_stand_whole_above_the_block(self):
+        plimsoll = self.talkative(
+            "(i=0; while [ $i -lt 60 ]; do echo \"mind the gap $i\" >&2; i=$((i+1)); sleep 0.1;"
+            "done) &")
+        run = Terminal(self, [plimsoll, "run", self.scenario(self.gateway().url), "--store",
+                              self.store, "--json", self.json])
+        code = run.wait_exit()
+        self.assertIn(code, (0, 3), run.screen.text())
+        end = run.screen.text()
+        self.assertIn("measuring, ", "\n".join(run.blocks))
+        for agent in ("local-00.1", "local-01.2"):
+            said = re.findall(rf"(?m)^ *\d+\.\d s  {agent}: mind the gap (\d+)$", end)
+            self.assertEqual(said, [str(i) for i in range(60)], end)
+        self.assertEqual(end.count("mind the gap"), 120, "nothing beside")
+        for words in ("requests in flight · agents", "to go", "[#", "Ctrl-C"):
+            self.assertNotIn(words, end, "nothing of the block is left")
+
+    def test_what_a_crashed_agent_said_last_is_on_the_screen(self):
+        plimsoll = self.talkative("printf 'went aground\\033[2J' >&2", "kill -SEGV $$")
+        run = Terminal(self, [plimsoll, "run", self.scenario(self.gateway().url), "--store",
+                              self.store])
+        self.assertEqual(run.wait_exit(), 4, run.screen.text())
+        end = run.screen.text()
+        self.assertRegex(end, r"(?m)^ *\d+\.\d s  local-0\d\.\d: went aground\?\[2J$")
+        self.assertIn("was killed by signal 11", " ".join(end.split()))
 
     def test_no_color_and_dumb_terminals(self):
         plain = self.start_on_terminal(self.scenario(self.gateway().url, measure="2s"),

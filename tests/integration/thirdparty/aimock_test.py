@@ -116,16 +116,18 @@ class Aimock(outsider.OutsiderCase):
                                  more="failure: {back_off_min: 100ms, back_off_max: 200ms}")
             return self.write("scenario.yaml", text.read_text().replace("plimsoll-rehearsal", "m"))
 
-        run = self.start_run(scenario())
-        run.wait_line(r"fleet: 2 agents are here")
-        outsider.wait_until(lambda: len(self.journal()) >= 20, "20 calls")
-        self.chaos_in_turn(run)
-        code = run.wait_exit()
-        if "generator-limited" in run.text():
-            self.skipTest("this machine was too busy to load anything")
-        self.assertEqual(code, 1, run.text())
+        for _ in range(2):
+            run = self.start_run(scenario())
+            run.wait_line(r"fleet: 2 agents are here")
+            outsider.wait_until(lambda: len(self.journal()) >= 20, "20 calls")
+            self.chaos_in_turn(run)
+            code = run.wait_exit()
+            if not outsider.machine_was_busy(run):
+                break
         report = self.report()
         step = report["steps"][0]
+        self.assert_says_something(step)
+        self.assertEqual(code, 1, run.text())
         self.assert_identities(report)
         self.assertEqual(self.part(step, "errors")["verdict"], "fail")
         self.assert_outcomes_are_the_servers(step)

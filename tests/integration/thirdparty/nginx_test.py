@@ -1,6 +1,12 @@
-"""nginx between the client and the gateway: every outcome as the design's section 2 names it."""
+"""nginx between the client and the gateway: every outcome as the design's section 2 names it.
 
+Each test also shows that what it is about was in force: nginx's own log, or what calls could not
+have seen without it.
+"""
+
+import json
 import os
+import statistics
 import unittest
 
 import outsider
@@ -14,8 +20,9 @@ pid nginx.pid;
 error_log stderr warn;
 events {{ worker_connections 512; }}
 http {{
-  log_format encodings "asked=$http_accept_encoding sent=$sent_http_content_encoding";
-  access_log access.log encodings;
+  log_format calls escape=json '{{"connection":$connection,"request":$connection_requests,'
+    '"status":$status,"asked":"$http_accept_encoding","sent":"$sent_http_content_encoding"}}';
+  access_log access.log calls;
   client_body_temp_path body;
   proxy_temp_path proxy;
   fastcgi_temp_path fastcgi;
@@ -35,7 +42,7 @@ http {{
     {server}
     location / {{
       proxy_pass http://gateway;
-      proxy_http_version 1.1;
+      proxy_http_version {upstream_http};
       proxy_set_header Connection "";
       {location}
     }}
@@ -46,30 +53,55 @@ http {{
 
 @unittest.skipUnless(NGINX, "nginx is not installed (Debian: nginx-light)")
 class NginxCase(outsider.OutsiderCase):
-    def nginx(self, gateway_url, server="", location=""):
+    def nginx(self, gateway_url, server="", location="", upstream_http="1.1"):
         upstream = gateway_url.removeprefix("http://").removesuffix("/v1")
 
         def argv(port):
             config = self.write("nginx.conf", CONFIG.format(
-                upstream=upstream, port=port, server=server, location=location))
+                upstream=upstream, port=port, server=server, location=location,
+                upstream_http=upstream_http))
             os.chmod(config, 0o644)
             return NGINX, "-p", self.folder, "-e", "stderr", "-c", config
 
         return self.outsider(argv)
 
+    def logged(self, count):
+        """What nginx says of its requests, once there are `count` of them: a line is written after
+        the answer's last byte."""
+        log = self.folder / "access.log"
+
+        def lines():
+            return log.read_text().splitlines(keepends=True) if log.exists() else []
+
+        outsider.wait_until(lambda: sum(line.endswith("\n") for line in lines()) >= count,
+                            f"{count} requests in nginx's log")
+        return [json.loads(line) for line in lines() if line.endswith("\n")]
+
+    def assert_closed_after_three(self, logged):
+        """No connection served more than three requests, and most that many: without the limit a
+        single one serves hundreds."""
+        served = {}
+        for line in logged:
+            served[line["connection"]] = max(served.get(line["connection"], 0), line["request"])
+        self.assertEqual(max(served.values()), 3, served)
+        self.assertGreater(sum(count == 3 for count in served.values()), len(served) / 2, served)
+
 
 class NginxBetween(NginxCase):
     def test_buffering_off_and_on(self):
         gateway = self.gateway()
+        spreads = {}
         for buffering in ("off", "on"):
-            with self.subTest(buffering=buffering):
-                nginx = self.nginx(gateway.url, location=f"proxy_buffering {buffering};")
-                calls = self.calls(nginx.url, 20, parallel=4, tokens=40)
-                self.assert_all(calls, outcome="ok", status=200, resends=0, tokens_out=40)
-                if buffering == "off":
-                    # 39 tokens at 400 a second, less under load: they came as they were made.
-                    spread = max(c["last_token_ns"] - c["first_token_ns"] for c in calls)
-                    self.assertGreater(spread, 50_000_000)
+            # An answer that ends with its connection (HTTP/1.0) is held until its buffer is full.
+            nginx = self.nginx(gateway.url, upstream_http="1.0", location=
+                               f"proxy_buffering {buffering}; proxy_buffer_size 64k;"
+                               "proxy_buffers 8 64k; proxy_busy_buffers_size 64k;")
+            calls = self.calls(nginx.url, 20, parallel=4, tokens=40)
+            self.assert_all(calls, outcome="ok", status=200, resends=0, tokens_out=40)
+            spreads[buffering] = [c["last_token_ns"] - c["first_token_ns"] for c in calls]
+        # 39 tokens at 400 a second, less under load: they came as they were made, or all at once.
+        self.assertGreater(statistics.median(spreads["off"]), 50_000_000, spreads)
+        self.assertLess(statistics.median(spreads["on"]), 10_000_000, spreads)
 
     def test_connections_that_close_after_three_requests(self):
         nginx = self.nginx(self.gateway().url, server="keepalive_requests 3;")
@@ -79,6 +111,7 @@ class NginxBetween(NginxCase):
         resent = sum(call["resends"] for call in calls)
         self.assertGreaterEqual(fresh, 10)
         self.assertLessEqual(fresh, 10 + resent)
+        self.assert_closed_after_three(self.logged(30))
 
     def test_connections_that_close_when_idle(self):
         # Closed by the server between any two calls, at times while the next is on its way: sent
@@ -87,6 +120,9 @@ class NginxBetween(NginxCase):
         calls = self.calls(nginx.url, 60, parallel=3)
         self.assert_all(calls, outcome="ok")
         self.assertLessEqual(max(call["resends"] for call in calls), 1)
+        # Three, would it keep them.
+        connections = {line["connection"] for line in self.logged(60)}
+        self.assertGreaterEqual(len(connections), 10)
 
     def test_limit_of_connections(self):
         nginx = self.nginx(self.gateway().url, location="limit_conn connections 2;")
@@ -118,8 +154,11 @@ class NginxBetween(NginxCase):
                    "gzip_proxied any;")
         calls = self.calls(nginx.url, 10, tokens=40)
         self.assert_all(calls, outcome="ok", status=200, tokens_out=40)
-        for line in (self.folder / "access.log").read_text().splitlines():
-            self.assertIn("sent=gzip" if "gzip" in line.split(" sent=")[0] else "sent=-", line)
+        logged = self.logged(10)
+        self.assertEqual(len(logged), 10)
+        for line in logged:
+            self.assertIn("gzip", line["asked"])
+            self.assertEqual(line["sent"], "gzip")
 
     def test_an_engine_that_is_gone(self):
         gateway = self.gateway()
@@ -144,6 +183,7 @@ class RunsThroughNginx(NginxCase):
         step = report["steps"][0]
         self.assertEqual(step["failed"], 0, step["outcomes"])
         self.assertEqual(step["outcomes"]["ok"], step["attempts"])
+        self.assert_closed_after_three(self.logged(step["attempts"]))
 
     def test_a_run_fails_on_the_refusals_of_a_limit(self):
         run = self.run_to_end(lambda: self.scenario(self.nginx(

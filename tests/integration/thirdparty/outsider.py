@@ -6,7 +6,7 @@ import shutil
 import socket
 
 import rig
-from rig import BIN, Process, RigCase, wait_until
+from rig import BIN, Process, RigCase, machine_was_busy, wait_until
 
 _NOBODY = 65534
 

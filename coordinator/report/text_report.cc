@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "common/base/text.h"
+#include "coordinator/judge/capacity_words.h"
 #include "coordinator/judge/metrics.h"
 #include "coordinator/report/fidelity_text.h"
 #include "coordinator/report/replay_text.h"
@@ -66,6 +67,31 @@ std::string StepTable(const ReportModel& model) {
   return Table(rows, 2);
 }
 
+// What the bar's rarer limits mean, by their terms.
+std::vector<std::pair<std::string, std::string>> BarTerms(const Bar& bar) {
+  const auto any = [&bar](auto holds) {
+    return std::any_of(bar.limits.begin(), bar.limits.end(), holds);
+  };
+  std::vector<std::pair<std::string, std::string>> terms;
+  if (any([](const Limit& l) { return l.metric == Metric::kEndToEndInteractivity; })) {
+    terms.emplace_back("end to end",
+                       "interactivity from the instant a call was due to its last token; P90: nine "
+                       "in ten calls reach or beat it");
+  }
+  if (any([](const Limit& l) { return l.metric == Metric::kGoodput; })) {
+    terms.emplace_back(
+        "goodput",
+        "time to a whole usable answer, from the instant a call was due; P90: nine in "
+        "ten calls had theirs by then, a failed call never");
+  }
+  if (any([](const Limit& l) { return l.origin.has_value(); })) {
+    terms.emplace_back("baseline",
+                       "stored runs of today's recipe; what they differ by is the limit's own "
+                       "interval, and a part passes or fails only on all of it");
+  }
+  return terms;
+}
+
 // Every abbreviation of the table and of the details, and the marks that are in it.
 std::string Legend(const ReportModel& model) {
   const auto any = [&](auto holds) {
@@ -86,6 +112,7 @@ std::string Legend(const ReportModel& model) {
   add("n",
       "calls behind the number, failed ones included (infinitely slow); answers in one chunk "
       "have no tok/s");
+  for (const auto& [term, meaning] : BarTerms(model.bar)) add(term, meaning);
   add("errors%", "attempts that failed and calls never sent");
   add("sent%",
       "session time with a call open or in a recorded pause; under 95% latencies are not "
@@ -93,6 +120,9 @@ std::string Legend(const ReportModel& model) {
   add("offered%",
       "session time that was not lost by this load generator; under 95% the step is "
       "void");
+  add("capacity",
+      "sessions that hold, interpolated between steps and rounded down, [low–high] its 95% "
+      "interval; open: beyond the steps that were run");
   add("95%",
       "interval: the values that a repetition would plausibly give; the verdict is on all "
       "of it");
@@ -251,6 +281,7 @@ std::string StepDetails(const ReportedStep& step) {
 std::string Heading(const ReportModel& model) {
   std::string text = LabelledLine(Upper(Name(model.verdict.verdict)), model.verdict.reason);
   text += LabelledLine("capacity", model.capacity.sentence);
+  if (model.capacity.band) text += LabelledLine("by part", PartsSentence(model.capacity));
   text += LabelledLine("run",
                        fmt::format("{} ({}){}{}", model.run_name, model.run_id,
                                    model.started_at.empty() ? "" : ", started ", model.started_at));

@@ -87,10 +87,11 @@ TEST(Calibration, ACornerOfTheGridIsCovered) {
   const std::vector<CellScores> cells = Calibrate(options, [](const CellScores&) {});
   const Pooled pooled =
       Pool(ScoresOf(cells, [](const SimulatedCell&, CalibratedPart) { return true; }));
-  std::printf("paths 1-5, replicates 1-8: covered %.3f, worst %.3f, ratio %.2f, widest %.2f, "
-              "wrong %.3f\n",
-              pooled.covered, pooled.covered_worst, pooled.ratio_median, pooled.ratio_worst,
-              pooled.confident_wrong);
+  std::printf(
+      "paths 1-5, replicates 1-8: covered %.3f, worst %.3f, ratio %.2f, widest %.2f, "
+      "wrong %.3f\n",
+      pooled.covered, pooled.covered_worst, pooled.ratio_median, pooled.ratio_worst,
+      pooled.confident_wrong);
   EXPECT_EQ(cells.size(), 4u);
   EXPECT_GE(pooled.covered, 0.92);
   EXPECT_LE(pooled.ratio_median, 1.5);

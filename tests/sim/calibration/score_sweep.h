@@ -16,21 +16,20 @@ namespace plimsoll {
 using CrossedSweeps = std::vector<std::vector<std::vector<SimulatedStep>>>;
 
 struct SweepScore {
-  double at = 0;                 // Where the long run crosses its limit, in sessions; 0: nowhere.
-  std::uint64_t sweeps = 0;      // With a capacity.
-  std::uint64_t none = 0;        // Without any step that had data.
-  double covered = 0;            // The interval contains the window's truth.
-  double covered_error = 0;      // Standard error, paths as clusters.
-  double covered_long_run = 0;   // … the truth over all paths.
-  double open = 0;               // An end is open.
-  double width_sessions = 0;     // Mean of the closed ones.
-  double truth_mean = 0;         // Of the windows' truths that lie between the steps …
-  double fine_grid_mean = 0;     // … and of the same on a finer grid of sessions; 0: not simulated.
-  double named = 0;              // The part that limits the truth is the one named.
+  double at = 0;                // Where the long run crosses its limit, in sessions; 0: nowhere.
+  std::uint64_t sweeps = 0;     // With a capacity.
+  std::uint64_t none = 0;       // Without any step that had data.
+  double covered = 0;           // The interval contains the window's truth.
+  double covered_error = 0;     // Standard error, paths as clusters.
+  double covered_long_run = 0;  // … the truth over all paths.
+  double open = 0;              // An end is open.
+  double width_sessions = 0;    // Mean of the closed ones.
+  double truth_mean = 0;        // Of the windows' truths that lie between the steps.
+  double named = 0;             // The part that limits the truth is the one named.
 };
 
-// The two latency parts' limits are such that the long run's share is 0.9 between steps: `place` 0 is
-// the first step's number of sessions, 1 the last's.
+// The two latency parts' limits are such that the long run's share is 0.9 between steps: `place` 0
+// is the first step's number of sessions, 1 the last's.
 SweepScore ScoreSweep(const CrossedSweeps& sweeps, const std::vector<std::uint32_t>& sessions,
                       double place);
 

@@ -73,6 +73,44 @@ void PrintSummary(const GridOptions& options, const std::vector<CellScores>& cel
               ScoresOf(cells, [](const SimulatedCell&, CalibratedPart) { return true; }));
 }
 
+// Whole sweeps, with the long run's crossing at and between steps, under the first and over the
+// last.
+void CalibrateSweeps(const GridOptions& options) {
+  const std::vector<std::uint32_t> sessions{5, 10, 15, 20, 30, 40};
+  std::printf(
+      "\nsweeps over 5, 10, 15, 20, 30, 40 sessions, 5 blocks, on an engine for 20 lanes\n");
+  std::printf(
+      "| mix | drift | long run crosses at | covered | ± 2 SE | an end open | width of the rest | "
+      "mean truth | limiting part named | covers the long run | sweeps |\n");
+  std::printf("|---|---|---|---|---|---|---|---|---|---|---|\n");
+  double covered = 0;
+  double sweeps = 0;
+  for (const Mix mix : options.mixes) {
+    for (const int drift : options.drift_s) {
+      const SimulatedCell cell{.lanes = 20,
+                               .blocks = 5,
+                               .drift_time = FromSeconds(drift),
+                               .mix = mix,
+                               .load = options.load};
+      const CrossedSweeps all = SimulateCrossedSweeps(cell, sessions, options);
+      for (const double place : {0.1, 0.4, 0.5, 0.8}) {
+        const SweepScore s = ScoreSweep(all, sessions, place);
+        std::printf(
+            "| %s | %d s | %.1f | %.1f%% | %.1f%% | %.0f%% | %.1f | %.1f | %.0f%% | %.1f%% | "
+            "%llu |\n",
+            Name(mix), drift, s.at, s.covered * 100, s.covered_error * 200, s.open * 100,
+            s.width_sessions, s.truth_mean, s.named * 100, s.covered_long_run * 100,
+            static_cast<unsigned long long>(s.sweeps));
+        std::fflush(stdout);
+        covered += s.covered * static_cast<double>(s.sweeps);
+        sweeps += static_cast<double>(s.sweeps);
+      }
+    }
+  }
+  if (sweeps > 0)
+    std::printf("all: the interval contains the truth in %.1f%%\n", 100 * covered / sweeps);
+}
+
 int Main(int argc, char** argv) {
   GridOptions options;
   options.threads = std::max(1u, std::thread::hardware_concurrency());
@@ -80,8 +118,11 @@ int Main(int argc, char** argv) {
       "How right the judge's intervals are on the simulated engine, whose truth is known.");
   bool quick = false;
   bool errors = false;
+  bool sweeps = false;
   app.add_flag("--quick", quick, "A corner of the grid, under a minute");
   app.add_flag("--errors", errors, "The errors part, 2% of the calls refused");
+  app.add_flag("--sweeps", sweeps,
+               "Whole sweeps: how often the capacity's interval holds the truth");
   app.add_option("--lanes", options.lanes, "Lanes")->delimiter(',');
   app.add_option("--blocks", options.blocks, "Blocks of a minute")->delimiter(',');
   app.add_option("--drift", options.drift_s, "Time constant of the engine's drift, seconds")
@@ -123,6 +164,10 @@ int Main(int argc, char** argv) {
   std::printf("%llu paths x %llu replicates a cell, load %g\n",
               static_cast<unsigned long long>(options.paths),
               static_cast<unsigned long long>(options.replicates), options.load);
+  if (sweeps) {
+    CalibrateSweeps(options);
+    return 0;
+  }
   PrintHeader();
   const std::vector<CellScores> cells = Calibrate(options, Print);
   PrintSummary(options, cells);

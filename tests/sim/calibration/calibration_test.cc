@@ -103,7 +103,8 @@ TEST(Simulate, IsTheSameAgainAndOtherwiseOnAnotherPathOrReplicate) {
   const auto first = [&](std::uint64_t path, std::uint64_t replicate) {
     const SimulatedStep step = Simulate(cell, path, replicate);
     double sum = 0;
-    for (const Observation& call : step.calls) sum += std::isfinite(call.ttft_s) ? call.ttft_s : 0;
+    for (const SimulatedCall& call : step.calls)
+      sum += std::isfinite(call.ttft_s) ? call.ttft_s : 0;
     return sum;
   };
   EXPECT_EQ(first(1, 1), first(1, 1));

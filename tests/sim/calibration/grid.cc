@@ -24,21 +24,42 @@ std::vector<SimulatedCell> CellsOf(const GridOptions& options) {
   return cells;
 }
 
-Crossed SimulateCrossed(const SimulatedCell& cell, const GridOptions& options) {
-  Crossed steps(options.paths, std::vector<SimulatedStep>(options.replicates));
+namespace {
+
+// one(path, replicate) for each, by as many threads as asked for.
+template <typename T, typename One>
+std::vector<std::vector<T>> Cross(const GridOptions& options, const One& one) {
+  std::vector<std::vector<T>> all(options.paths, std::vector<T>(options.replicates));
   std::atomic<std::uint64_t> next{0};
   const auto work = [&] {
     for (std::uint64_t i = next++; i < options.paths * options.replicates; i = next++) {
       const std::uint64_t path = i / options.replicates;
       const std::uint64_t replicate = i % options.replicates;
-      steps[path][replicate] = Simulate(cell, path + 1, replicate + 1);
+      all[path][replicate] = one(path + 1, replicate + 1);
     }
   };
   std::vector<std::thread> threads;
   for (unsigned t = 1; t < options.threads; ++t) threads.emplace_back(work);
   work();
   for (std::thread& thread : threads) thread.join();
-  return steps;
+  return all;
+}
+
+}  // namespace
+
+Crossed SimulateCrossed(const SimulatedCell& cell, const GridOptions& options) {
+  return Cross<SimulatedStep>(options, [&](std::uint64_t path, std::uint64_t replicate) {
+    return Simulate(cell, path, replicate);
+  });
+}
+
+CrossedSweeps SimulateCrossedSweeps(const SimulatedCell& cell,
+                                    const std::vector<std::uint32_t>& sessions,
+                                    const GridOptions& options) {
+  return Cross<std::vector<SimulatedStep>>(options,
+                                           [&](std::uint64_t path, std::uint64_t replicate) {
+                                             return SimulateSweep(cell, sessions, path, replicate);
+                                           });
 }
 
 std::vector<CellScores> Calibrate(const GridOptions& options,

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/sim/calibration/score_cell.h"
+#include "tests/sim/calibration/score_sweep.h"
 
 namespace plimsoll {
 
@@ -36,6 +37,11 @@ struct CellScores {
 // Calls `done` after each cell, in order.
 std::vector<CellScores> Calibrate(const GridOptions& options,
                                   const std::function<void(const CellScores&)>& done);
+
+// A sweep over `sessions` on an engine sized for `cell.lanes`, sweeps[path][replicate].
+CrossedSweeps SimulateCrossedSweeps(const SimulatedCell& cell,
+                                    const std::vector<std::uint32_t>& sessions,
+                                    const GridOptions& options);
 
 std::vector<PartScore> ScoresOf(
     const std::vector<CellScores>& cells,

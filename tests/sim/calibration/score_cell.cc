@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kQuantile = 0.9;
 
-float ValueOf(const Observation& call, CalibratedPart part) {
+float ValueOf(const SimulatedCall& call, CalibratedPart part) {
   return part == CalibratedPart::kTtft ? call.ttft_s : call.rate_tok_s;
 }
 
@@ -166,7 +166,7 @@ const char* Name(CalibratedPart part) {
 
 std::vector<ShareCell> CellsAt(const SimulatedStep& step, CalibratedPart part, double limit) {
   std::vector<ShareCell> cells;
-  for (const Observation& call : step.calls) {
+  for (const SimulatedCall& call : step.calls) {
     const float value = ValueOf(call, part);
     if (std::isnan(value)) continue;
     if (cells.empty() || cells.back().lane != call.lane || cells.back().block != call.block ||
@@ -190,7 +190,7 @@ double LongRunValue(const Crossed& steps, CalibratedPart part) {
         n += static_cast<double>(cell.n);
         hits += static_cast<double>(cell.hits);
       }
-      for (const Observation& call : step.calls) {
+      for (const SimulatedCall& call : step.calls) {
         if (const float value = ValueOf(call, part); !std::isnan(value)) values.push_back(value);
       }
     }

@@ -48,7 +48,7 @@ Truth TruthOf(const std::vector<Totals>& all, const std::vector<Totals>& own,
       const double n = all[p].n[k] - (own.empty() ? 0 : own[p].n[k]);
       const double hits = all[p].hits[k] - (own.empty() ? 0 : own[p].hits[k]);
       if (n > 0)
-        points.push_back({.sessions = double(sessions[k]), .share = hits / n, .weight = n});
+        points.push_back({.sessions = static_cast<double>(sessions[k]), .share = hits / n, .weight = n});
     }
     const auto end = LocateCrossing(points, kQuantile, Trend::kFalls);
     if (!end || (truth.end && !Less(*end, *truth.end))) continue;
@@ -145,7 +145,7 @@ class SweepScorer {
     for (std::size_t k = 0; k < sessions_.size(); ++k) {
       history.push_back({.sessions = sessions_[k],
                          .verdict = JudgeSimulated(sweep[k], bar_),
-                         .requests_in_flight = double(sessions_[k])});
+                         .requests_in_flight = static_cast<double>(sessions_[k])});
       const StepVerdict& verdict = history.back().verdict;
       const bool climbs = verdict.verdict == Verdict::kPass ||
                           (verdict.verdict == Verdict::kTooClose && LeanOf(verdict) == Lean::kPass);

@@ -73,7 +73,7 @@ SimOptions OptionsOf(const SimulatedCell& cell, const std::vector<std::uint32_t>
 
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 
-Observation ObservationOf(const CallRecord& record) {
+SimulatedCall CallOf(const CallRecord& record) {
   const bool ok = record.outcome == Outcome::kOk;
   const StepNanos ttft = TtftNanos(record);
   const double rate = Interactivity(record);
@@ -123,11 +123,11 @@ std::vector<SimulatedStep> SimulateSweep(const SimulatedCell& cell,
     const auto step = PlaceOf(result, record.step, sessions);
     if (!step.has_value() || (record.flags & kLastAttempt) == 0) continue;
     if (record.first_released < begin || record.first_released >= end) continue;
-    steps[*step].calls.push_back(ObservationOf(record));
+    steps[*step].calls.push_back(CallOf(record));
   }
   for (SimulatedStep& step : steps) {
     std::stable_sort(step.calls.begin(), step.calls.end(),
-                     [](const Observation& a, const Observation& b) {
+                     [](const SimulatedCall& a, const SimulatedCall& b) {
                        return std::tie(a.lane, a.block) < std::tie(b.lane, b.block);
                      });
   }

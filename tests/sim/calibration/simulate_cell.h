@@ -25,7 +25,7 @@ struct SimulatedCell {
 };
 
 // A call that was first released in the measured time.
-struct Observation {
+struct SimulatedCall {
   std::uint16_t lane = 0;
   std::uint16_t block = 0;
   std::uint8_t half = 0;
@@ -34,8 +34,8 @@ struct Observation {
 };
 
 struct SimulatedStep {
-  std::vector<Observation> calls;  // In order of lane, then time.
-  std::vector<ShareCell> errors;   // Attempts and calls never sent; hits are the failed ones.
+  std::vector<SimulatedCall> calls;  // In order of lane, then time.
+  std::vector<ShareCell> errors;     // Attempts and calls never sent; hits are the failed ones.
 };
 
 // The steps of a sweep over `cell.lanes` times each of `factors` on engine path `path`, with

@@ -84,11 +84,14 @@ class FleetSim::Journal final : public RunJournal {
     return absl::OkStatus();
   }
   std::uint64_t records_kept() const override { return records.size(); }
-  Status CloseStep(const StepSummary&, const std::string&, const std::vector<Cell>&) override {
+  Status CloseStep(const StepSummary& step, const std::string&,
+                   const std::vector<Cell>& cells) override {
     if (failing) return absl::ResourceExhaustedError("no space left on the simulated disk");
+    cells_by_step[step.plan.step] = cells;
     return absl::OkStatus();
   }
   std::vector<CallRecord> records;
+  std::map<std::uint32_t, std::vector<Cell>> cells_by_step;
   bool failing = false;
 };
 
@@ -181,6 +184,10 @@ void FleetSim::Watch(std::function<void(const LiveStatus&)> look) {
 
 const std::vector<CallRecord>& FleetSim::records() const {
   return journal_->records;
+}
+
+const std::map<std::uint32_t, std::vector<Cell>>& FleetSim::cells() const {
+  return journal_->cells_by_step;
 }
 
 }  // namespace plimsoll

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -51,6 +52,8 @@ class FleetSim {
   SimScheduler& scheduler() { return scheduler_; }
   Engine& engine() { return *engine_; }
   const std::vector<CallRecord>& records() const;
+  // Of the steps that were closed, by number.
+  const std::map<std::uint32_t, std::vector<Cell>>& cells() const;
   const std::vector<std::string>& said() const { return said_; }
   std::uint64_t agents_started() const { return started_; }
 

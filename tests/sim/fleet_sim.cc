@@ -60,7 +60,7 @@ class FleetSim::Host {
                     return std::make_unique<EngineTransport>(scheduler_, *sim.engine_,
                                                              sim.options_.target);
                   },
-                  .finished = [](const Status&) {}},
+                  .finished = [this, &sim](const Status&) { sim.network_.HangUp(id); }},
         std::move(hello));
     link_ = sim.network_.Dial(*agent_);
     id = sim.network_.last_link();
@@ -110,7 +110,7 @@ class FleetSim::Spawner final : public AgentSpawner {
 };
 
 FleetSim::FleetSim(SimOptions options)
-    : options_(std::move(options)), network_(scheduler_, options_.network) {
+    : options_(std::move(options)), network_(scheduler_, coordinator_, options_.network) {
   options_.plan.corpus_digest = kDigest;
   options_.settings.local_agents = true;
   engine_ = std::make_unique<Engine>(scheduler_, options_.engine, options_.engine_seeds);
@@ -126,7 +126,7 @@ FleetSim::FleetSim(SimOptions options)
               .corpus = options_.corpus,
               .corpus_bytes = {},
               .build = kBuild},
-      RunDeps{.scheduler = scheduler_,
+      RunDeps{.scheduler = coordinator_,
               .links = network_,
               .journal = *journal_,
               .spawner = spawner_.get(),
@@ -164,6 +164,10 @@ void FleetSim::KillAgentAt(Duration at, std::uint32_t slot) {
 
 void FleetSim::SilenceAgentAt(Duration at, std::uint32_t slot) {
   At(at, [this, slot] { network_.Silence(hosts_[slot]->id); });
+}
+
+void FleetSim::StallCoordinatorAt(Duration at, Duration length) {
+  At(at, [this, length] { coordinator_.Stall(length); });
 }
 
 void FleetSim::StopAt(Duration at, int count) {

@@ -15,6 +15,7 @@
 #include "tests/fakes/engine_transport.h"
 #include "tests/fakes/memory_network.h"
 #include "tests/fakes/sim_scheduler.h"
+#include "tests/fakes/stalling_scheduler.h"
 
 namespace plimsoll {
 
@@ -43,6 +44,8 @@ class FleetSim {
   // At `at` of virtual time: the agent's process is gone, or the network around it falls silent.
   void KillAgentAt(Duration at, std::uint32_t slot);
   void SilenceAgentAt(Duration at, std::uint32_t slot);
+  // The coordinator's loop runs nothing for so long, while its links stay up.
+  void StallCoordinatorAt(Duration at, Duration length);
   void StopAt(Duration at, int count);
   // The journal's next append fails, as a full disk does.
   void FailStoreAt(Duration at);
@@ -66,6 +69,7 @@ class FleetSim {
 
   SimOptions options_;
   SimScheduler scheduler_;
+  StallingScheduler coordinator_{scheduler_};
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<EngineFaults> engine_faults_;
   MemoryNetwork network_;

@@ -37,9 +37,9 @@ namespace plimsoll {
 struct ShareCell {
   std::uint32_t lane = 0;
   std::uint32_t block = 0;
-  std::uint8_t half = 0;  // 0: released in the block's first half; 1: in its second.
   std::uint64_t n = 0;
   std::uint64_t hits = 0;  // At most n; what exceeds it is not counted.
+  std::uint8_t half = 0;   // 0: released in the block's first half; 1: in its second.
 };
 
 struct ShareInterval {

@@ -94,14 +94,14 @@ bool Within(const Limit& limit, double slow, double edge) {
 }
 
 PartCounts BruteForce(const Limit& limit, const std::vector<CallRecord>& calls, std::uint32_t lane,
-                      std::uint32_t block) {
+                      std::uint32_t half_block) {
   PartCounts counts;
   constexpr const char* kTierOfLane[] = {"heavy", "light"};
   if (!limit.tier.empty() && limit.tier != kTierOfLane[lane]) return counts;
   for (const CallRecord& r : calls) {
     const StepNanos in_measure = r.first_released - Sec(10);
-    const bool here = r.lane == lane && in_measure >= Sec(20) * block &&
-                      in_measure < Sec(20) * (block + 1) && r.outcome != Outcome::kClientError;
+    const bool here = r.lane == lane && in_measure >= Sec(10) * half_block &&
+                      in_measure < Sec(10) * (half_block + 1) && r.outcome != Outcome::kClientError;
     const double slow = here ? SlowOf(limit.metric, r) : std::nan("");
     if (std::isnan(slow)) continue;
     ++counts.n;
@@ -127,8 +127,8 @@ TEST(PartCounts, EqualAPlainLookAtEveryRecord) {
     for (const Cell& cell : ingest.cells()) {
       ASSERT_EQ(cell.counts.parts.size(), bar.limits.size());
       for (std::size_t i = 0; i < bar.limits.size(); ++i) {
-        EXPECT_EQ(cell.counts.parts[i],
-                  BruteForce(bar.limits[i], calls, cell.counts.lane, cell.counts.block))
+        EXPECT_EQ(cell.counts.parts[i], BruteForce(bar.limits[i], calls, cell.counts.lane,
+                                                   cell.counts.block * 2 + cell.counts.half))
             << PartKey(bar.limits[i]) << " " << bar.limits[i].value;
       }
     }

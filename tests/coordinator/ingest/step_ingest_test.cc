@@ -21,7 +21,7 @@ TEST(StepIngest, BlocksAreHalfOpenAndOnlyTheMeasuredTimeCounts) {
       EXPECT_EQ(e.outcomes[static_cast<std::size_t>(Outcome::kOk)], 0u);
       continue;
     }
-    const CellCounts* cell = CellOf(e, 0, static_cast<std::uint32_t>(c.block));
+    const auto cell = CellOf(e, 0, static_cast<std::uint32_t>(c.block));
     ASSERT_NE(cell, nullptr) << c.released;
     EXPECT_EQ(e.cells.size(), 1u);
     EXPECT_EQ(cell->attempts, 1u);
@@ -37,8 +37,8 @@ TEST(StepIngest, ACallIsObservedInItsFirstReleasesBlockAndAttemptsInTheirOwn) {
   ingest.Add(first);
   ingest.Add(Again(first, OkCall(31), 2));
   const StepEvidence e = ingest.Close({});
-  const CellCounts* a = CellOf(e, 0, 0);
-  const CellCounts* b = CellOf(e, 0, 1);
+  const auto a = CellOf(e, 0, 0);
+  const auto b = CellOf(e, 0, 1);
   ASSERT_TRUE(a != nullptr && b != nullptr);
   EXPECT_EQ(a->attempts, 1u);
   EXPECT_EQ(a->failed, 1u);

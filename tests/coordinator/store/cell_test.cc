@@ -14,6 +14,7 @@ Cell ACell(std::uint32_t lane, std::uint32_t block, std::uint64_t seed) {
   Cell cell;
   cell.counts = {.lane = lane,
                  .block = block,
+                 .half = static_cast<std::uint8_t>(seed % 2),
                  .tier = 1,
                  .ttft_n = 40,
                  .rate_n = 38,

@@ -6,6 +6,7 @@
 
 #include "common/base/text.h"
 #include "coordinator/api/replay_messages.h"
+#include "coordinator/judge/metrics.h"
 #include "plimsoll/v1/api.pb.h"
 
 namespace plimsoll {
@@ -14,7 +15,7 @@ namespace {
 // The values' enums are numbered as the API's are; these say so where the two meet.
 static_assert(static_cast<int>(Verdict::kNoData) == v1::VERDICT_NO_DATA);
 static_assert(static_cast<int>(Lean::kFail) == v1::LEAN_FAIL);
-static_assert(static_cast<int>(Metric::kToolCalls) == v1::METRIC_TOOL_CALLS);
+static_assert(static_cast<int>(Metric::kGoodput) == v1::METRIC_GOODPUT);
 static_assert(static_cast<int>(FindingLevel::kBlocking) == v1::FINDING_LEVEL_BLOCKING);
 static_assert(static_cast<int>(RunState::kFailed) == v1::RUN_STATE_FAILED);
 static_assert(static_cast<int>(RunPhase::kDone) + 1 == v1::PHASE_DONE);
@@ -75,6 +76,16 @@ void Fill(const Limit& limit, v1::Limit* out) {
   out->set_metric(Of(limit.metric));
   if (!IsBadShare(limit.metric)) out->set_quantile_share(Finite(limit.quantile));
   out->set_limit(Finite(limit.value));
+  out->set_key(ValidUtf8(PartKey(limit)));
+  if (!limit.tier.empty()) out->set_tier(ValidUtf8(limit.tier));
+  if (!limit.origin) return;
+  v1::LimitOrigin* origin = out->mutable_origin();
+  for (const std::string& run : limit.origin->runs) origin->add_runs(ValidUtf8(run));
+  origin->set_sessions(limit.origin->sessions);
+  origin->set_factor(Finite(limit.origin->factor));
+  origin->set_baseline(Finite(limit.origin->baseline));
+  SetIf(limit.origin->low, origin, &v1::LimitOrigin::set_low_95);
+  SetIf(limit.origin->high, origin, &v1::LimitOrigin::set_high_95);
 }
 
 void Fill(const ShownPercentile& percentile, v1::Percentile* out) {
@@ -237,15 +248,32 @@ void Fill(const LiveAgent& agent, v1::LiveAgent* out) {
   out->set_silent_for_s(ToSeconds(agent.silent_for));
 }
 
+// At the bar's first limit on all calls' `metric`; without one `otherwise`.
+ShownPercentile AtBar(const LiveNumbers& numbers, Metric metric, ShownPercentile otherwise) {
+  for (const LimitSoFar& part : numbers.parts) {
+    if (part.limit.metric != metric || !part.limit.tier.empty()) continue;
+    return {part.value.value, part.value.infinite};
+  }
+  return otherwise;
+}
+
 void Fill(const LiveNumbers& numbers, v1::LiveNumbers* out) {
   using Out = v1::LiveNumbers;
   out->set_attempts(numbers.attempts);
   FillOutcomes(numbers.outcomes, out);
   out->set_ttft_n(numbers.ttft_n);
   Fill(ShownPercentile{numbers.ttft_p90_s, numbers.ttft_p90_infinite}, out->mutable_ttft_p90_s());
-  Fill(ShownPercentile{numbers.ttft_at_bar_s, numbers.ttft_at_bar_infinite},
-       out->mutable_ttft_at_bar_s());
-  SetIf(numbers.rate_at_bar_tok_s, out, &Out::set_interactivity_at_bar_tok_s);
+  const ShownPercentile ttft{numbers.ttft_p90_s, numbers.ttft_p90_infinite};
+  Fill(AtBar(numbers, Metric::kTtft, ttft), out->mutable_ttft_at_bar_s());
+  const ShownPercentile rate{numbers.rate_reached_by_90_tok_s};
+  SetIf(AtBar(numbers, Metric::kInteractivity, rate).value, out,
+        &Out::set_interactivity_at_bar_tok_s);
+  for (const LimitSoFar& part : numbers.parts) {
+    v1::LivePart* to = out->add_parts();
+    Fill(part.limit, to->mutable_limit());
+    to->set_n(part.n);
+    Fill(ShownPercentile{part.value.value, part.value.infinite}, to->mutable_value());
+  }
   out->set_interactivity_n(numbers.rate_n);
   SetIf(numbers.rate_reached_by_90_tok_s, out, &Out::set_interactivity_reached_by_90_percent_tok_s);
 }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "common/base/text.h"
+#include "coordinator/judge/metrics.h"
 #include "coordinator/planning/replay_plan.h"
 #include "coordinator/report/text_layout.h"
 #include "coordinator/report/text_report.h"
@@ -63,11 +64,6 @@ std::string StepTable(const Scenario& scenario, const RunPlan& plan, const DryPl
   return Table(rows, 0);
 }
 
-std::string PartName(const Limit& limit) {
-  if (IsBadShare(limit.metric)) return Name(limit.metric);
-  return fmt::format("{} P{:g}", Name(limit.metric), limit.quantile * 100);
-}
-
 // "84.6–95.4%": the shares of calls within the limit that the interval would hold, at the limit.
 std::string Interval(const Precision& part) {
   if (part.calls < part.calls_needed) return "no data";
@@ -102,6 +98,12 @@ Duration WholeSeconds(Duration d) {
   return std::chrono::ceil<std::chrono::seconds>(d);
 }
 
+// Calls of the part on a deployment as slow as the bar allows.
+double CallsAtBar(const Precision& part, Duration measure) {
+  const double needed = ToSeconds(part.measure_needed_at_bar);
+  return needed > 0 ? static_cast<double>(part.calls_needed) * ToSeconds(measure) / needed : 0;
+}
+
 // Of a step that cannot, or may not, carry a percentile of the bar: the part that needs the most.
 std::string FewCalls(const Scenario& scenario, const DryStep& step) {
   const auto most = std::max_element(
@@ -129,7 +131,7 @@ std::string FewCalls(const Scenario& scenario, const DryStep& step) {
         "warning",
         fmt::format("{} sessions on a deployment as slow as the bar allows make about {:.0f} "
                     "calls in {}, not the {}; with sweep.measure {} they would",
-                    step.sessions, step.requests_at_bar, ShortTime(measure), what,
+                    step.sessions, CallsAtBar(*most, measure), ShortTime(measure), what,
                     ShortTime(WholeSeconds(most->measure_needed_at_bar))));
   }
   return {};

@@ -24,6 +24,7 @@
 #include "common/plan/lanes.h"
 #include "common/wire/corpus_codec.h"
 #include "coordinator/api/api_server.h"
+#include "coordinator/cli/baselines.h"
 #include "coordinator/cli/corpus_files.h"
 #include "coordinator/cli/endpoint_file.h"
 #include "coordinator/fleet/grpc_fleet_server.h"
@@ -147,6 +148,7 @@ Status RunApp::SetUp() {
              static_cast<std::uint64_t>(getpid())));
   info_.corpus_digest = loaded_.corpus_digest;
   info_.started = clock_.WallNow();
+  info_.bar = loaded_.scenario.bar;
   info_.plimsoll_version = kVersion;
   ASSIGN_OR_RETURN(plan_, MakeRunPlan(loaded_.scenario, *loaded_.corpus,
                                       {.run_id = info_.id,
@@ -373,6 +375,9 @@ int RunScenario(LoadedScenario loaded, const RunFlags& flags) {
   auto store = OpenRocksStore(flags.store, StoreAccess::kReadWrite);
   if (!store.ok()) {
     return Fail(ExitCode::kCouldNotRun, Annotated(store.status(), RunningIn(flags.store)));
+  }
+  if (const Status status = ReadBaselines(RunRepo(**store), &loaded); !status.ok()) {
+    return Fail(ExitCode::kUsage, status);
   }
   return RunApp(std::move(loaded), flags, *std::move(store)).Run();
 }

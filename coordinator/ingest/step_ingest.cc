@@ -1,21 +1,15 @@
 #include "coordinator/ingest/step_ingest.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <utility>
 
+#include "coordinator/judge/metrics.h"
+
 namespace plimsoll {
 namespace {
-
-double EndToEndRate(const CallRecord& r) {
-  if (r.last_token == kAbsentNanos || r.tokens_out == kAbsentTokens || OutputContradicted(r) ||
-      r.last_token <= r.first_released) {
-    return -1;
-  }
-  return static_cast<double>(r.tokens_out) * 1e9 /
-         static_cast<double>(r.last_token - r.first_released);
-}
 
 // In millionths; what no sane server says is capped, far above any limit.
 std::int64_t Ppm(double share) {
@@ -25,11 +19,6 @@ std::int64_t Ppm(double share) {
 // A sum that stays absent until a call reports something.
 void AddTokens(std::uint32_t tokens, std::optional<std::uint64_t>* sum) {
   if (tokens != kAbsentTokens) *sum = sum->value_or(0) + tokens;
-}
-
-// What no sane clock and count give is capped, far above any limit.
-std::int64_t Milli(double rate) {
-  return static_cast<std::int64_t>(std::llround(std::min(rate, 1e15) * 1000));
 }
 
 }  // namespace
@@ -46,17 +35,16 @@ StepIngest::StepIngest(const StepPlan& plan, std::vector<LaneSpec> lanes,
       blocks_(static_cast<std::uint32_t>(plan.measure / plan.block)),
       cells_(lanes_.size() * blocks_),
       plays_(lanes_.size()),
-      cycles_ns_(tier_names_.size()) {
-  for (const Limit& limit : bar.limits) {
-    if (limit.metric == Metric::kTtft) ttft_limit_ns_ = FromSeconds(limit.value).count();
-    if (limit.metric == Metric::kInteractivity) rate_limit_ = limit.value;
-  }
+      cycles_ns_(tier_names_.size()),
+      tiers_(tier_names_.size()) {
+  for (const Limit& limit : bar.limits) parts_.emplace_back(limit, tier_names_);
   for (const LaneSpec& lane : lanes_) {
     for (std::uint32_t b = 0; b < blocks_; ++b) {
       CellCounts& counts = CellAt(lane.lane, b).counts;
       counts.lane = lane.lane;
       counts.block = b;
       counts.tier = lane.tier;
+      counts.parts.resize(parts_.size());
     }
   }
 }
@@ -125,12 +113,14 @@ void StepIngest::CountAttempt(const CallRecord& record) {
   CountSuspicion(record);
   ++outcomes_[static_cast<std::size_t>(record.outcome)];
   CellCounts& counts = CellAt(record.lane, *block).counts;
+  CallEvidence& tier = tiers_[counts.tier];
+  ++tier.outcomes[static_cast<std::size_t>(record.outcome)];
   ++counts.attempts;
   if (IsFailure(record.outcome)) ++counts.failed;
   AddTokens(record.tokens_in, &tokens_in_);
   AddTokens(record.tokens_cached, &tokens_cached_);
   AddTokens(record.tokens_out, &tokens_out_);
-  if (record.outcome == Outcome::kOk && record.tokens_out == kAbsentTokens) ++usage_missing_;
+  if (record.outcome == Outcome::kOk && record.tokens_out == kAbsentTokens) ++tier.usage_missing;
   CountFidelity(record, counts);
 }
 
@@ -183,6 +173,7 @@ void StepIngest::CountFidelity(const CallRecord& record, CellCounts& counts) {
 void StepIngest::CountOutput(const CallRecord& record, CellCounts& counts) {
   FidelityEvidence& f = fidelity_;
   f.doubts.Count(record, output_cap_);
+  if (OutputContradicted(record)) ++tiers_[counts.tier].usage_contradicted;
   if (record.tokens_asked > 0 && record.tokens_out != kAbsentTokens) {
     ++f.output_n;
     f.tokens_asked += record.tokens_asked;
@@ -204,29 +195,25 @@ void StepIngest::Observe(const CallRecord& record, Cell& cell) {
   // A fault of our own is no observation of the deployment; above 0.1% it voids the step.
   if (record.outcome == Outcome::kClientError) return;
   CellCounts& counts = cell.counts;
-  const bool ok = record.outcome == Outcome::kOk;
-  const StepNanos ttft = TtftNanos(record);
-  if (ttft >= 0) {
-    ++counts.ttft_n;
-    if (ttft_limit_ns_ >= 0 && ttft <= ttft_limit_ns_) ++counts.ttft_within;
-    cell.ttft_ns.Record(ttft);
-    if (record.sent != kAbsentNanos) cell.ttft_sent_ns.Record(record.first_token - record.sent);
-  } else if (!ok) {
-    ++counts.ttft_n;  // Plus infinity.
+  std::array<Observation, kMetricsKnown + 1> observed;  // By metric.
+  for (const MetricTraits& traits : AllMetrics()) {
+    if (traits.n == nullptr) continue;
+    Observation& o = observed[static_cast<std::size_t>(traits.metric)];
+    o = plimsoll::Observe(traits.metric, record);
+    if (o.kind != Observation::Kind::kNone) ++(counts.*traits.n);
+    if (o.kind == Observation::Kind::kValue) (cell.*traits.of_cell).Record(o.kept);
   }
-  const double rate = Interactivity(record);
-  if (rate >= 0) {
-    ++counts.rate_n;
-    if (rate_limit_ >= 0 && rate >= rate_limit_) ++counts.rate_within;
-    cell.rate_mtok_s.Record(Milli(rate));
-  } else if (!ok) {
-    ++counts.rate_n;  // Zero.
-  } else if (record.chunks < 2 ||
-             (record.tokens_out != kAbsentTokens && !OutputContradicted(record))) {
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    if (!parts_[i].Judges(counts.tier)) continue;
+    parts_[i].Add(observed[static_cast<std::size_t>(parts_[i].metric())], &counts.parts[i]);
+  }
+  if (TtftNanos(record) >= 0 && record.sent != kAbsentNanos) {
+    cell.ttft_sent_ns.Record(record.first_token - record.sent);
+  }
+  const bool no_rate = record.outcome == Outcome::kOk && Interactivity(record) < 0;
+  const bool counted = record.tokens_out != kAbsentTokens && !OutputContradicted(record);
+  if (no_rate && (record.chunks < 2 || counted)) {
     ++counts.rate_one_chunk;  // Else its usage is missing or contradicted: counted apart.
-  }
-  if (const double e2e = EndToEndRate(record); ok && e2e >= 0) {
-    cell.end_to_end_rate_mtok_s.Record(Milli(e2e));
   }
 }
 
@@ -253,8 +240,14 @@ void StepIngest::ObserveUnfinished(std::uint32_t lane) {
     const auto block = BlockAt(stream.last_released);
     if (!block.has_value()) continue;
     CellCounts& counts = CellAt(lane, *block).counts;
-    ++counts.ttft_n;
-    ++counts.rate_n;
+    for (const MetricTraits& traits : AllMetrics()) {
+      if (traits.n != nullptr) ++(counts.*traits.n);
+    }
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      const bool of_calls = TraitsOf(parts_[i].metric()).n != nullptr;
+      if (!of_calls || !parts_[i].Judges(counts.tier)) continue;
+      parts_[i].Add({.kind = Observation::Kind::kFailed}, &counts.parts[i]);
+    }
   }
 }
 
@@ -299,12 +292,11 @@ StepEvidence StepIngest::SoFar(std::vector<AgentEvidence> agents) const {
   evidence.plan = plan_;
   evidence.tier_names = tier_names_;
   for (const std::string& name : tier_names_) evidence.replay.tiers.push_back({.name = name});
-  evidence.outcomes = outcomes_;
+  evidence.tiers = tiers_;
   evidence.agents = std::move(agents);
   evidence.tokens_in = tokens_in_;
   evidence.tokens_cached = tokens_cached_;
   evidence.tokens_out = tokens_out_;
-  evidence.usage_missing = usage_missing_;
   evidence.fidelity = fidelity_;
   evidence.suspicion = suspicion_;
   evidence.suspicion.blocks = SumBlocks();
@@ -317,13 +309,16 @@ void StepIngest::SumCells(StepEvidence* evidence) const {
     const CellCounts& c = cell.counts;
     if (cell.empty()) continue;
     evidence->cells.push_back(c);
-    evidence->ttft_ns.Merge(cell.ttft_ns);
     evidence->ttft_sent_ns.Merge(cell.ttft_sent_ns);
-    evidence->rate_mtok_s.Merge(cell.rate_mtok_s);
-    evidence->end_to_end_rate_mtok_s.Merge(cell.end_to_end_rate_mtok_s);
-    evidence->ttft_infinite += c.ttft_n - cell.ttft_ns.count();
-    evidence->rate_zero += c.rate_n - cell.rate_mtok_s.count();
+    CallEvidence& tier = evidence->tiers[c.tier];
+    for (const MetricTraits& traits : AllMetrics()) {
+      if (traits.n == nullptr) continue;
+      const Histogram& values = cell.*traits.of_cell;
+      (tier.*traits.values).Merge(values);
+      tier.*traits.valueless += c.*traits.n - values.count();
+    }
   }
+  for (const CallEvidence& tier : evidence->tiers) evidence->Merge(tier);
 }
 
 std::vector<BlockFigures> StepIngest::SumBlocks() const {

@@ -8,6 +8,7 @@
 
 #include "common/plan/template_fit.h"
 #include "common/record/call_record.h"
+#include "coordinator/ingest/observation.h"
 #include "coordinator/judge/bar.h"
 #include "coordinator/judge/cell.h"
 #include "coordinator/judge/evidence.h"
@@ -52,6 +53,7 @@ class StepIngest {
   // Of attempts released in the measured time, as their records came in.
   std::uint64_t attempts() const { return attempts_; }
   const OutcomeCounts& outcomes() const { return outcomes_; }
+  const std::vector<std::string>& tier_names() const { return tier_names_; }
 
  private:
   // What is known of one stream of one play, for cycles and unfinished calls.
@@ -92,12 +94,12 @@ class StepIngest {
   const TemplateFit fit_;
   const std::uint32_t output_cap_;
   std::uint32_t blocks_;
-  std::int64_t ttft_limit_ns_ = -1;  // Negative: the bar has no such part.
-  double rate_limit_ = -1;
+  std::vector<PartCounter> parts_;  // By the bar's limits.
 
   std::vector<Cell> cells_;           // lane-major.
   std::vector<LanePlay> plays_;       // By lane.
   std::vector<Histogram> cycles_ns_;  // By tier.
+  std::vector<CallEvidence> tiers_;   // Their outcomes and calls without usage.
   OutcomeCounts outcomes_{};
   std::uint64_t attempts_ = 0;
   std::int64_t first_releases_ = 0;  // Calls first released in the measured time.
@@ -105,7 +107,6 @@ class StepIngest {
   std::optional<std::uint64_t> tokens_in_;
   std::optional<std::uint64_t> tokens_cached_;
   std::optional<std::uint64_t> tokens_out_;
-  std::uint64_t usage_missing_ = 0;
   FidelityEvidence fidelity_;
   SuspicionCounts suspicion_;
   const CacheForecast* forecast_ = nullptr;

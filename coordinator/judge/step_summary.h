@@ -17,7 +17,8 @@
 
 namespace plimsoll {
 
-// A percentile as shown: a number, "infinite" (it fell among failed calls), or nothing.
+// A percentile as shown: a number, "infinite" (it fell among failed calls), or nothing. One that
+// the calls cannot carry is nothing: 6 for P50, 36 for P90, 72 for P95 and 368 for P99.
 struct ShownPercentile {
   std::optional<double> value;
   bool infinite = false;
@@ -30,7 +31,7 @@ struct TtftSummary {
   ShownPercentile p90_s;
   ShownPercentile p90_ok_s;    // Without the infinite ones.
   ShownPercentile p90_sent_s;  // Seconds from `sent`, calls with a first token only.
-  ShownPercentile p95_s;       // As p90_s; nothing below the calls that carry it (72 and 368).
+  ShownPercentile p95_s;       // As p90_s.
   ShownPercentile p99_s;
 };
 
@@ -40,10 +41,10 @@ struct RateSummary {
   // Tokens/s per user that 50% and 90% of the calls reach or beat.
   std::optional<double> reached_by_50_tok_s;
   std::optional<double> reached_by_90_tok_s;
-  std::optional<double> reached_by_90_ok_tok_s;          // Without the zeros.
-  std::optional<double> end_to_end_reached_by_90_tok_s;  // tokens_out / (last_token − released).
-  // As reached_by_90_tok_s; nothing below the calls that carry them.
-  std::optional<double> reached_by_95_tok_s;
+  std::optional<double> reached_by_90_ok_tok_s;  // Without the zeros.
+  // tokens_out / (last_token − first release); failed calls without one count as 0.
+  std::optional<double> end_to_end_reached_by_90_tok_s;
+  std::optional<double> reached_by_95_tok_s;  // As reached_by_90_tok_s.
   std::optional<double> reached_by_99_tok_s;
 };
 

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "coordinator/judge/metrics.h"
+
 namespace plimsoll {
 namespace {
 
@@ -53,7 +55,7 @@ double Above(double level, double share, double calls) {
 
 double ShareWithin(const Limit& limit, double apart) {
   if (IsBadShare(limit.metric)) return std::clamp(limit.value * (1 - apart), 0.0, 1.0);
-  const bool speed = limit.metric == Metric::kInteractivity;
+  const bool speed = !TraitsOf(limit.metric).at_most;
   const LogTime log_time(ColdShareOf(limit.metric));
   return log_time.Below(log_time.Quantile(limit.quantile) +
                         (speed ? std::log1p(apart) : -std::log1p(-apart)));

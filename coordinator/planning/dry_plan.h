@@ -24,7 +24,7 @@ namespace plimsoll {
 // How well one limit of the bar can be judged at so many calls.
 struct Precision {
   Limit limit;
-  std::uint64_t calls = 0;         // Expected, as recorded.
+  std::uint64_t calls = 0;         // Expected, as recorded, of the limit's tier.
   std::uint64_t calls_needed = 0;  // Fewest for any verdict.
   // Half the 95% interval of the share of calls within the limit, 0…1, if the share is just the
   // limit's own. Absent: a single lane or no call.

@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "coordinator/judge/metrics.h"
+
 namespace plimsoll {
 namespace {
 
@@ -48,23 +50,22 @@ Json LeanName(Lean lean) {
   return nullptr;
 }
 
-const char* UnitOf(Metric metric) {
-  switch (metric) {
-    case Metric::kTtft:
-      return "s";
-    case Metric::kInteractivity:
-      return "tok/s";
-    case Metric::kErrors:
-    case Metric::kToolCalls:
-      return "share";
-  }
-  return "";
+Json Of(const LimitOrigin& origin) {
+  return {{"runs", origin.runs},
+          {"sessions", origin.sessions},
+          {"factor", Number(origin.factor)},
+          {"baseline", Number(origin.baseline)},
+          {"low_95", Number(origin.low)},
+          {"high_95", Number(origin.high)}};
 }
 
 Json Of(const Limit& limit) {
   Json json = {{"metric", Name(limit.metric)},
                {"limit", Number(limit.value)},
-               {"unit", UnitOf(limit.metric)}};
+               {"unit", TraitsOf(limit.metric).unit},
+               {"key", PartKey(limit)},
+               {"tier", limit.tier.empty() ? Json() : Json(limit.tier)},
+               {"origin", limit.origin ? Of(*limit.origin) : Json()}};
   if (!IsBadShare(limit.metric)) json["quantile"] = Number(limit.quantile);
   return json;
 }

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "coordinator/store/limit_codec.h"
 #include "coordinator/store/preflight_codec.h"
 #include "coordinator/store/replay_codec.h"
 #include "coordinator/store/suspicion_codec.h"
@@ -55,7 +56,7 @@ StatusOr<Capacity> Read(const v1::StoredCapacity& in) {
   if (in.has_failed_sessions()) capacity.failed = in.failed_sessions();
   capacity.sentence = in.sentence();
   if (in.limited_by() != v1::STORED_METRIC_UNSPECIFIED) {
-    capacity.limited_by = FromEnum<Metric>(in.limited_by(), 1, 4);
+    capacity.limited_by = FromEnum<Metric>(in.limited_by(), 1, kMetricsKnown);
     if (!capacity.limited_by.has_value()) return Damaged("capacity");
   }
   capacity.requests_in_flight = in.requests_in_flight();
@@ -77,15 +78,20 @@ void Write(const PartVerdict& part, v1::StoredPart& out) {
   out.set_share_low(part.share_low);
   out.set_share_high(part.share_high);
   Give(part.margin, [&](double value) { out.set_margin(value); });
+  out.set_tier(part.limit.tier);
+  if (part.limit.origin) WriteOrigin(*part.limit.origin, out.mutable_origin());
 }
 
 StatusOr<PartVerdict> Read(const v1::StoredPart& in) {
-  const auto metric = FromEnum<Metric>(in.metric(), 1, 4);
+  const auto metric = FromEnum<Metric>(in.metric(), 1, kMetricsKnown);
   const auto verdict = FromEnum<Verdict>(in.verdict(), 1, 4);
   const auto lean = FromEnum<Lean>(in.lean(), 0, 2);
   if (!metric.has_value() || !verdict.has_value() || !lean.has_value()) return Damaged("part");
   PartVerdict part;
-  part.limit = {*metric, in.quantile(), in.limit()};
+  part.limit = {*metric, in.quantile(), in.limit(), in.tier()};
+  if (in.has_origin()) {
+    ASSIGN_OR_RETURN(part.limit.origin, ReadOrigin(in.origin()));
+  }
   part.verdict = *verdict;
   part.lean = *lean;
   part.reason = in.reason();
@@ -295,6 +301,7 @@ std::string EncodeRun(const RunInfo& run) {
   out.set_plimsoll_version(run.plimsoll_version);
   out.set_message(run.message);
   if (run.capacity.has_value()) Write(*run.capacity, *out.mutable_capacity());
+  WriteBar(run.bar, &out);
   if (run.preflight.has_value()) WritePreflight(*run.preflight, out.mutable_preflight());
   return Bytes(out);
 }
@@ -321,6 +328,7 @@ StatusOr<RunInfo> DecodeRun(std::string_view bytes) {
   if (in.has_capacity()) {
     ASSIGN_OR_RETURN(run.capacity, Read(in.capacity()));
   }
+  ASSIGN_OR_RETURN(run.bar, ReadBar(in));
   if (in.has_preflight()) {
     ASSIGN_OR_RETURN(run.preflight, ReadPreflight(in.preflight()));
   }

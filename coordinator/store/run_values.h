@@ -39,6 +39,7 @@ struct RunInfo {
   std::string message;  // Why it stopped or failed; one line.
   std::optional<Capacity> capacity;
   std::optional<PreflightSummary> preflight;  // Absent: it was not made.
+  Bar bar;  // That it is judged by; empty: written by an earlier version.
 };
 
 struct StepRow {

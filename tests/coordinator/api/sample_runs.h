@@ -66,8 +66,10 @@ inline LiveStatus ALiveStatus() {
   status.numbers.ttft_p90_s = 1.5;
   status.numbers.rate_n = 110;
   status.numbers.rate_reached_by_90_tok_s = 31.5;
-  status.numbers.ttft_at_bar_s = 2.5;
-  status.numbers.rate_at_bar_tok_s = 30.5;
+  const Bar bar = DefaultBar();
+  status.numbers.parts = {{bar.limits[0], 118, {.value = 2.5}},
+                          {bar.limits[1], 110, {.value = 30.5}},
+                          {bar.limits[2], 120, {.value = 0.025}}};
   status.place = 2;
   status.part_left = 42s;
   status.measured = 18s;

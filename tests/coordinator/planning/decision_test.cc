@@ -35,9 +35,9 @@ double HalfWidth(double p, int lanes, std::uint64_t calls) {
          std::sqrt(kDesignEffectAssumed * p * (1 - p) / static_cast<double>(calls));
 }
 
-constexpr Limit kTtft{.metric = Metric::kTtft, .quantile = 0.9, .value = 5};
-constexpr Limit kSpeed{.metric = Metric::kInteractivity, .quantile = 0.9, .value = 10};
-constexpr Limit kErrors{.metric = Metric::kErrors, .value = 0.1};
+const Limit kTtft{.metric = Metric::kTtft, .quantile = 0.9, .value = 5};
+const Limit kSpeed{.metric = Metric::kInteractivity, .quantile = 0.9, .value = 10};
+const Limit kErrors{.metric = Metric::kErrors, .value = 0.1};
 
 TEST(Decision, SharesAreThoseOfTheAssumedTimes) {
   Rng rng(7);
@@ -114,6 +114,14 @@ TEST(Decision, ErrorsAreBinomialAtTheDesignEffect) {
   const Chances chances = ChancesOfDecision(kErrors, kCalls, half);
   EXPECT_NEAR(chances.better_passes, passes / double{kSteps}, 0.06);
   EXPECT_NEAR(chances.worse_fails, fails / double{kSteps}, 0.06);
+}
+
+TEST(Decision, AWholeAnswerAndItsSpeedSpreadAsATimeDoes) {
+  const Limit answer{.metric = Metric::kGoodput, .quantile = 0.9, .value = 20};
+  const Limit speed{.metric = Metric::kEndToEndInteractivity, .quantile = 0.9, .value = 10};
+  EXPECT_DOUBLE_EQ(ShareWithin(answer, 0.2), ShareWithin(kTtft, 0.2));
+  EXPECT_GT(ShareWithin(speed, 0.2), 0.9);
+  EXPECT_LT(ShareWithin(speed, -0.2), 0.9);
 }
 
 TEST(Decision, MoreCallsDecideMoreOften) {

@@ -156,6 +156,31 @@ TEST(DryPlan, SessionsWithoutTimeOrCallsAreNoDivisionByZero) {
   EXPECT_EQ(dry.steps[0].parts[0].measure_needed, Duration{0});
 }
 
+TEST(DryPlan, ATiersLimitIsAboutItsLanesAndCalls) {
+  Scenario s = HandScenario();
+  s.bar.limits.push_back({.metric = Metric::kTtft, .quantile = 0.95, .value = 2, .tier = "heavy"});
+  const DryPlan dry = PlanOf(s);
+  const DryStep& step = dry.steps[1];
+  EXPECT_EQ(step.parts[0].calls, 450u);
+  EXPECT_EQ(step.parts[3].calls, 150u) << "three heavy lanes, a call each 2 s";
+  EXPECT_EQ(step.parts[3].calls_needed, 72u);
+  // Two degrees of freedom: t = 4.3027.
+  EXPECT_NEAR(*step.parts[3].half_width,
+              4.302652729911275 * std::sqrt(kDesignEffectAssumed * 0.95 * 0.05 / 150), 1e-9);
+  // As slow as the bar allows heavy calls are 2 s + 100/20 s now, not 3 s + 5 s.
+  EXPECT_NEAR(step.requests_at_bar, 3 * 100 / 7.0 + 3 * 100 / 3.05, 0.1);
+  EXPECT_NEAR(ToSeconds(step.parts[3].measure_needed_at_bar), 72 * 7 / 3.0, 0.1);
+}
+
+TEST(DryPlan, GoodputAndEndToEndLimitHowSlowACallMayBe) {
+  Scenario s = HandScenario();
+  s.bar.limits = {{.metric = Metric::kGoodput, .quantile = 0.9, .value = 4}};
+  EXPECT_NEAR(PlanOf(s).steps[1].requests_at_bar, 3 * 100 / 4.0 + 3 * 100 / 4.0, 0.1);
+  s.bar.limits.push_back({.metric = Metric::kEndToEndInteractivity, .quantile = 0.9, .value = 40});
+  // 100 tokens at 40 tok/s are 2.5 s; a light call has one token and is never faster than recorded.
+  EXPECT_NEAR(PlanOf(s).steps[1].requests_at_bar, 3 * 100 / 2.5 + 3 * 100 / 1.0, 0.1);
+}
+
 // What one heavy lane sends in 100 s under a context limit.
 struct Sent {
   double calls = 0;

@@ -31,7 +31,13 @@ RunInfo ARun(std::string id, std::int64_t started_ns) {
 
 PartVerdict APart() {
   PartVerdict part;
-  part.limit = {Metric::kInteractivity, 0.9, 10};
+  part.limit = {Metric::kEndToEndInteractivity, 0.995, 10, "heavy",
+                LimitOrigin{.runs = {"r-1", "r-2"},
+                            .sessions = 15,
+                            .factor = 0.8,
+                            .baseline = 12.5,
+                            .low = 9.5,
+                            .high = 10.5}};
   part.verdict = Verdict::kTooClose;
   part.lean = Lean::kFail;
   part.reason = "the interval crosses the limit";
@@ -109,6 +115,10 @@ TEST(RunCodec, RunsKeepEveryField) {
       PreflightSummary{.findings = {{FindingLevel::kOk, "a"}, {FindingLevel::kBlocking, "b\xff"}},
                        .fit = TemplateFit{.per_request = 11, .per_message = 4.5, .per_word = 1.25},
                        .min_tokens = true};
+  run.bar.limits = {APart().limit,
+                    {Metric::kErrors, 0, 0.02},
+                    {Metric::kGoodput, 0.9, 30, "",
+                     LimitOrigin{.runs = {"r-1"}, .sessions = 5, .factor = 1.1, .baseline = 27}}};
   const StatusOr<RunInfo> back = DecodeRun(EncodeRun(run));
   ASSERT_TRUE(back.ok());
   EXPECT_EQ(back->id, run.id);
@@ -131,6 +141,7 @@ TEST(RunCodec, RunsKeepEveryField) {
   EXPECT_EQ(back->capacity->limited_by, Metric::kErrors);
   EXPECT_EQ(back->capacity->requests_in_flight, 8.5);
   EXPECT_EQ(back->preflight, run.preflight);
+  EXPECT_EQ(back->bar, run.bar);
 }
 
 TEST(RunCodec, AStepBrokenOffBeforeItBeganIsDamaged) {

@@ -45,7 +45,7 @@ bool CountsOf(const Subject& subject, std::uint32_t PartCounts::*hits,
               std::vector<ShareCell>* cells) {
   for (const CellCounts& cell : subject.evidence.cells) {
     if (subject.tier && cell.tier != *subject.tier) continue;
-    ShareCell share{.lane = cell.lane, .block = cell.block};
+    ShareCell share{.lane = cell.lane, .block = cell.block, .half = cell.half};
     switch (subject.limit.metric) {
       case Metric::kErrors:
         share.n = std::uint64_t{cell.attempts} + cell.unsent;

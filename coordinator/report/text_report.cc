@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "common/base/text.h"
+#include "coordinator/judge/capacity_words.h"
 #include "coordinator/judge/metrics.h"
 #include "coordinator/report/fidelity_text.h"
 #include "coordinator/report/replay_text.h"
@@ -119,6 +120,9 @@ std::string Legend(const ReportModel& model) {
   add("offered%",
       "session time that was not lost by this load generator; under 95% the step is "
       "void");
+  add("capacity",
+      "sessions that hold, interpolated between steps and rounded down, [low–high] its 95% "
+      "interval; open: beyond the steps that were run");
   add("95%",
       "interval: the values that a repetition would plausibly give; the verdict is on all "
       "of it");
@@ -278,6 +282,7 @@ std::string StepDetails(const ReportedStep& step) {
 std::string Heading(const ReportModel& model) {
   std::string text = LabelledLine(Upper(Name(model.verdict.verdict)), model.verdict.reason);
   text += LabelledLine("capacity", model.capacity.sentence);
+  if (model.capacity.band) text += LabelledLine("by part", PartsSentence(model.capacity));
   text += LabelledLine("run",
                        fmt::format("{} ({}){}{}", model.run_name, model.run_id,
                                    model.started_at.empty() ? "" : ", started ", model.started_at));

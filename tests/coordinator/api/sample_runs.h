@@ -35,11 +35,19 @@ inline RunInfo ARun(std::string id, std::int64_t started_s, RunState state = Run
     run.ended = run.started + 90s;
     run.exit_code = 1;
     run.message = "15 sessions miss: TTFT";
-    run.capacity = Capacity{.passed = 10,
-                            .failed = 15,
-                            .sentence = "10 sessions hold; 15 do not",
-                            .limited_by = Metric::kTtft,
-                            .requests_in_flight = 9.7};
+    const CapacityBand band = {.value = {CapacityEnd::Kind::kAt, 12.4, 9.6, true},
+                               .low = {CapacityEnd::Kind::kAt, 10, 8},
+                               .high = {CapacityEnd::Kind::kAtLeast, 15}};
+    run.capacity =
+        Capacity{.passed = 10,
+                 .failed = 15,
+                 .sentence = "10 sessions hold; 15 do not",
+                 .limited_by = Metric::kTtft,
+                 .requests_in_flight = 9.7,
+                 .band = band,
+                 .parts = {{.limit = {.metric = Metric::kErrors, .value = 0.02}},
+                           {.limit = {.metric = Metric::kTtft, .value = 5.3}, .band = band}},
+                 .limiting_part = 1};
   }
   return run;
 }

@@ -80,8 +80,8 @@ std::string PrecisionTable(const DryPlan& dry) {
     return fmt::format("{:.0f}%", *value * 100);
   };
   std::vector<std::vector<std::string>> rows = {
-      {"", "", "", "95% interval", "measured time", "20% better", "20% worse"},
-      {"sessions", "part", "calls", "at the limit", "for half of it", "passes", "fails"}};
+      {"", "", "", "95% interval", "time for", "better", "worse"},
+      {"sessions", "part", "calls", "at the limit", "half of it", "passes", "fails"}};
   for (const DryStep& step : dry.steps) {
     for (const Precision& part : step.parts) {
       rows.push_back({fmt::format("{}", step.sessions), PartName(part.limit),
@@ -222,8 +222,9 @@ std::string CheckText(const Scenario& scenario, const RunPlan& plan, const Corpu
       fmt::format(
           "an interval is of the share of calls within the limit (errors: failed "
           "calls); a deployment whose share lies inside it reads too close. "
-          "Passes, fails: the chance that a deployment 20% better than the bar "
-          "passes, and that one 20% worse fails. Assumed: calls as recorded, a design effect "
+          "Time: measured time at which it is half as wide. Better passes, worse fails: the chance "
+          "that a deployment 20% better than the bar does, and that one 20% worse does. Assumed: "
+          "calls as recorded, a design effect "
           "of {:g} (calls of one session resemble each other), times spread as "
           "docs/statistics.md says",
           kDesignEffectAssumed));

@@ -195,6 +195,7 @@ void Fill(const AgentEvidence& agent, bool told, v1::StepAgent* out) {
   out->set_lateness_max_s(Seconds(agent.lateness_max_ns));
   out->set_loop_lag_max_s(Seconds(agent.loop_lag_max_ns));
   out->set_loop_stalled_s(Seconds(agent.loop_stalled_ns));
+  out->set_wall_moved_s(Seconds(agent.wall_moved_ns));
   out->set_cpu_max_share(Finite(agent.cpu_share_max));
   out->set_records_lost(agent.records_lost);
 }
@@ -323,6 +324,11 @@ void ToApi(const ReportedStep& step, v1::Step* out) {
   for (const AgentEvidence& agent : s.agents) Fill(agent, HasTally(s, agent), out->add_agents());
   for (const Identity& identity : s.identities) Fill(identity, out->add_identities());
   for (const std::string& note : step.notes) out->add_notes(ValidUtf8(note));
+  for (const Suspicion& suspicion : s.suspicions) {
+    v1::Suspicion* to = out->add_suspicions();
+    to->set_check(std::string(Name(suspicion.check)));
+    to->set_text(ValidUtf8(suspicion.text));
+  }
 }
 
 void ToApi(const LiveStatus& status, v1::LiveStatus* out) {

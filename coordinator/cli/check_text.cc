@@ -75,13 +75,19 @@ std::string Interval(const Precision& part) {
 }
 
 std::string PrecisionTable(const DryPlan& dry) {
+  const auto chance = [](const Precision& part, const std::optional<double>& value) {
+    if (!value || part.calls < part.calls_needed) return std::string("–");
+    return fmt::format("{:.0f}%", *value * 100);
+  };
   std::vector<std::vector<std::string>> rows = {
-      {"sessions", "part", "calls", "95% interval at the limit", "measured time for half of it"}};
+      {"", "", "", "95% interval", "time for", "better", "worse"},
+      {"sessions", "part", "calls", "at the limit", "half of it", "passes", "fails"}};
   for (const DryStep& step : dry.steps) {
     for (const Precision& part : step.parts) {
       rows.push_back({fmt::format("{}", step.sessions), PartName(part.limit),
                       fmt::format("{}", part.calls), Interval(part),
-                      part.half_width ? ShortTime(part.measure_for_half) : "–"});
+                      part.half_width ? ShortTime(part.measure_for_half) : "–",
+                      chance(part, part.better_passes), chance(part, part.worse_fails)});
     }
   }
   return Table(rows, 2);
@@ -213,11 +219,15 @@ std::string CheckText(const Scenario& scenario, const RunPlan& plan, const Corpu
   text += "\nhow sharp the verdicts can be\n" + PrecisionTable(dry);
   text += LabelledLine(
       "reading",
-      fmt::format("an interval is of the share of calls within the limit (errors: failed "
-                  "calls); a deployment whose share lies inside it reads too close. "
-                  "Assumed: calls as recorded, a design effect of {:g} (calls of one "
-                  "session resemble each other)",
-                  kDesignEffectAssumed));
+      fmt::format(
+          "an interval is of the share of calls within the limit (errors: failed "
+          "calls); a deployment whose share lies inside it reads too close. "
+          "Time: measured time at which it is half as wide. Better passes, worse fails: the chance "
+          "that a deployment 20% better than the bar does, and that one 20% worse does. Assumed: "
+          "calls as recorded, a design effect "
+          "of {:g} (calls of one session resemble each other), times spread as "
+          "docs/statistics.md says",
+          kDesignEffectAssumed));
   const std::string warnings = Warnings(scenario, dry);
   return warnings.empty() ? text : text + '\n' + warnings;
 }

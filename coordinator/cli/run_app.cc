@@ -188,6 +188,7 @@ Status RunApp::StartLinks() {
               .links = *links_,
               .journal = *journal_,
               .spawner = local_.get(),
+              .clock = &clock_,
               .preflight =
                   [this](std::function<void(PreflightReport)> done) {
                     StartPreflight(plan_, std::move(done));

@@ -106,9 +106,13 @@ void StepIngest::Add(const CallRecord& record) {
 }
 
 void StepIngest::CountAttempt(const CallRecord& record) {
+  if (record.released >= 0 && record.released < plan_.warm_up.count()) {
+    ++suspicion_.warm_up_attempts;
+  }
   const auto half = HalfAt(record.released);
   if (!half.has_value()) return;
   ++attempts_;
+  CountSuspicion(record);
   ++outcomes_[static_cast<std::size_t>(record.outcome)];
   CellCounts& counts = CellAt(record.lane, *half).counts;
   CallEvidence& tier = tiers_[counts.tier];
@@ -120,6 +124,35 @@ void StepIngest::CountAttempt(const CallRecord& record) {
   AddTokens(record.tokens_out, &tokens_out_);
   if (record.outcome == Outcome::kOk && record.tokens_out == kAbsentTokens) ++tier.usage_missing;
   CountFidelity(record, counts);
+}
+
+void StepIngest::CountSuspicion(const CallRecord& record) {
+  SuspicionCounts& s = suspicion_;
+  ++s.measured_attempts;
+  const std::uint16_t status = record.http_status;
+  const bool refusal_status = status == 429 || status == 503;
+  const bool ok = record.outcome == Outcome::kOk;
+  if (record.outcome == Outcome::kRefused) {
+    if (status != 0 && !refusal_status) ++s.refused_with_other_status;
+  } else if (refusal_status || (record.answer & kRetryAfterSeen) != 0) {
+    ++(ok ? s.refusals_ok : s.refusals_failed);
+  }
+  if (ok && status != 0 && (status < 200 || status > 299)) ++s.ok_with_other_status;
+  if (ok) CountCacheHits(record);
+}
+
+void StepIngest::CountCacheHits(const CallRecord& record) {
+  if (forecast_ == nullptr || record.tokens_in == kAbsentTokens ||
+      record.tokens_cached == kAbsentTokens || record.tokens_planned == 0 ||
+      record.session >= forecast_->size() || record.call >= (*forecast_)[record.session].size()) {
+    return;
+  }
+  SuspicionCounts& s = suspicion_;
+  ++s.cache_n;
+  s.tokens_planned += record.tokens_planned;
+  s.tokens_predicted += (*forecast_)[record.session][record.call];
+  s.tokens_reported += record.tokens_in;
+  s.tokens_cached += record.tokens_cached;
 }
 
 void StepIngest::CountFidelity(const CallRecord& record, CellCounts& counts) {
@@ -267,6 +300,8 @@ StepEvidence StepIngest::SoFar(std::vector<AgentEvidence> agents) const {
   evidence.tokens_cached = tokens_cached_;
   evidence.tokens_out = tokens_out_;
   evidence.fidelity = fidelity_;
+  evidence.suspicion = suspicion_;
+  evidence.suspicion.blocks = SumBlocks();
   SumCells(&evidence);
   return evidence;
 }
@@ -286,6 +321,22 @@ void StepIngest::SumCells(StepEvidence* evidence) const {
     }
   }
   for (const CallEvidence& tier : evidence->tiers) evidence->Merge(tier);
+}
+
+std::vector<BlockFigures> StepIngest::SumBlocks() const {
+  std::vector<BlockFigures> blocks;
+  for (std::uint32_t b = 0; b < blocks_; ++b) {
+    Histogram all;
+    for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+      for (const std::size_t half : {2 * b, 2 * b + 1}) {
+        all.Merge(cells_[lane * blocks_ * 2 + half].ttft_ns);
+      }
+    }
+    if (const auto median = all.Quantile(0.5)) {
+      blocks.push_back({.block = b, .ttft_n = all.count(), .ttft_p50_ns = *median});
+    }
+  }
+  return blocks;
 }
 
 void StepIngest::AddIdentities(StepEvidence* evidence) const {

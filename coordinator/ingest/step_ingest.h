@@ -15,6 +15,10 @@
 
 namespace plimsoll {
 
+// By session of the corpus and call: the tokens of its prompt that earlier calls of its play (or
+// the prefix that its class shares) have brought, with a cache that forgets nothing.
+using CacheForecast = std::vector<std::vector<std::uint32_t>>;
+
 class StepIngest {
  public:
   // `lanes` are those of the step, by number. `recorded_cycle` is, by tier, the recorded time from
@@ -24,6 +28,10 @@ class StepIngest {
   StepIngest(const StepPlan& plan, std::vector<LaneSpec> lanes, std::vector<std::string> tier_names,
              std::vector<Duration> recorded_cycle, const Bar& bar, const TemplateFit& fit = {},
              std::uint32_t output_cap = 0);
+
+  // What a prefix cache should hit; without it, cache hits are not compared. `forecast` outlives
+  // this object.
+  void Expect(const CacheForecast& forecast) { forecast_ = &forecast; }
 
   // Records of other steps are ignored.
   void Add(const CallRecord& record);
@@ -72,12 +80,15 @@ class StepIngest {
   void CountAttempt(const CallRecord& record);
   void CountFidelity(const CallRecord& record, CellCounts& counts);
   void CountOutput(const CallRecord& record, CellCounts& counts);
+  void CountSuspicion(const CallRecord& record);
+  void CountCacheHits(const CallRecord& record);
   void Observe(const CallRecord& record, Cell& cell);
   void ObserveUnfinished(std::uint32_t lane);
   void BookUnsent();
   StepNanos MedianCycle(std::uint8_t tier) const;
   void AddIdentities(StepEvidence* evidence) const;
   void SumCells(StepEvidence* evidence) const;
+  std::vector<BlockFigures> SumBlocks() const;
 
   const StepPlan plan_;
   const std::vector<LaneSpec> lanes_;
@@ -100,6 +111,8 @@ class StepIngest {
   std::optional<std::uint64_t> tokens_cached_;
   std::optional<std::uint64_t> tokens_out_;
   FidelityEvidence fidelity_;
+  SuspicionCounts suspicion_;
+  const CacheForecast* forecast_ = nullptr;
 
   bool broken_off_ = false;
   std::uint64_t hung_up_ = 0;

@@ -12,6 +12,7 @@
 #include "common/record/tally.h"
 #include "common/stats/histogram.h"
 #include "coordinator/judge/replay_summary.h"
+#include "coordinator/judge/suspicion_counts.h"
 #include "coordinator/judge/usage_doubts.h"
 
 namespace plimsoll {
@@ -75,6 +76,8 @@ struct AgentEvidence {
   bool lost = false;  // Gone, or silent for too long, within the step.
   // It has not told of the step: attempts and all that follows are unknown.
   bool no_tally = false;
+  // How far its wall clock moved against its monotonic clock within the measured time.
+  std::int64_t wall_moved_ns = 0;
 };
 
 // By how much usage may differ from the planned prompt length before it is said (design section 4).
@@ -143,6 +146,7 @@ struct StepEvidence : CallEvidence {
   std::optional<std::uint64_t> tokens_out;
   double requests_in_flight_mean = 0;  // Over the measured time.
   FidelityEvidence fidelity;
+  SuspicionCounts suspicion;
 };
 
 }  // namespace plimsoll

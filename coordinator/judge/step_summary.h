@@ -12,6 +12,7 @@
 #include "common/record/outcome.h"
 #include "common/record/tally.h"
 #include "coordinator/judge/evidence.h"
+#include "coordinator/judge/suspicion.h"
 #include "coordinator/judge/verdict.h"
 
 namespace plimsoll {
@@ -97,6 +98,7 @@ struct StepSummary {
   std::vector<AgentEvidence> agents;
   std::vector<Identity> identities;
   ReplaySummary replay;
+  std::vector<Suspicion> suspicions;  // What looks wrong; set by whoever knows the other steps.
   // The step was stopped after so much of its measured time, and never judged: what agents only say
   // at its end (lane states, requests in flight, unsent calls, of themselves) is missing.
   std::optional<Duration> broken_off_after;

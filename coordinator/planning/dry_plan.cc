@@ -13,6 +13,8 @@
 #include "common/stats/student_t.h"
 #include "coordinator/judge/metrics.h"
 #include "coordinator/judge/proportion.h"
+#include "coordinator/planning/decision.h"
+#include "coordinator/planning/prefix_hits.h"
 
 namespace plimsoll {
 namespace {
@@ -92,40 +94,6 @@ Session AtTheBar(Session session, const RunPlan& plan, const Allowed& allowed) {
   return session;
 }
 
-// Calls fn(call, blocks) for the earlier calls whose prompts begin as that of call `c` does,
-// nearest first, with the number of blocks shared, while it returns true.
-template <typename Fn>
-void ForAncestors(const Session& session, std::size_t c, Fn fn) {
-  std::uint32_t shared = session.calls[c].kept_blocks;
-  while (session.calls[c].ref >= 0) {
-    c = static_cast<std::size_t>(session.calls[c].ref);
-    if (!fn(c, shared)) return;
-    shared = std::min(shared, session.calls[c].kept_blocks);
-  }
-}
-
-// How many blocks of each call's prompt earlier calls have brought, with a cache that forgets
-// nothing. Calls that are left out bring none.
-std::vector<std::uint32_t> BlocksHit(const Session& session, const SessionGraph& graph) {
-  std::vector<std::uint32_t> hit(session.calls.size(), 0);
-  std::vector<std::uint32_t> brought(session.calls.size(), 0);  // Of each prompt, by calls so far.
-  for (std::size_t c = 0; c < session.calls.size(); ++c) {
-    ForAncestors(session, c, [&](std::size_t at, std::uint32_t shared) {
-      hit[c] = std::max(hit[c], std::min(shared, brought[at]));
-      return hit[c] < shared;
-    });
-    if (graph.left_out(c)) continue;
-    brought[c] = session.calls[c].blocks();
-    // What it keeps of prompts that were left out is there from now on.
-    ForAncestors(session, c, [&](std::size_t at, std::uint32_t shared) {
-      const bool fresh = brought[at] < shared;
-      if (fresh) brought[at] = shared;
-      return fresh;
-    });
-  }
-  return hit;
-}
-
 TierLoad LoadOf(const TierPlan& tier, const RunPlan& plan, const Corpus& corpus,
                 const Scenario& scenario) {
   TierLoad load;
@@ -142,7 +110,7 @@ TierLoad LoadOf(const TierPlan& tier, const RunPlan& plan, const Corpus& corpus,
     load.recorded_s += ToSeconds(graph.length());
     load.at_bar_s +=
         ToSeconds(SessionGraph(AtTheBar(session, plan, allowed), rule, left_out).length());
-    const std::vector<std::uint32_t> hit = BlocksHit(session, graph);
+    const std::vector<std::uint32_t> hit = PrefixBlocksHit(session, graph, SharedPrefix::kNo);
     for (std::size_t c = 0; c < session.calls.size(); ++c) {
       if (graph.left_out(c)) continue;
       const Call& call = session.calls[c];
@@ -182,6 +150,9 @@ Precision PrecisionOf(const Limit& limit, const Sample& step, Duration measure) 
   const double t = StudentTQuantile(0.975, step.lanes - 1.0);
   part.half_width = std::min(
       1.0, t * std::sqrt(kDesignEffectAssumed * p * (1 - p) / static_cast<double>(part.calls)));
+  const Chances chances = ChancesOfDecision(limit, part.calls, *part.half_width);
+  part.better_passes = chances.better_passes;
+  part.worse_fails = chances.worse_fails;
   part.measure_for_half = TimeFor(4 * step.requests, step.requests, measure);
   return part;
 }

@@ -16,13 +16,10 @@
 #include "common/config/quantities.h"
 #include "common/plan/plan.h"
 #include "coordinator/judge/bar.h"
+#include "coordinator/planning/decision.h"
 #include "coordinator/scenario/scenario.h"
 
 namespace plimsoll {
-
-// Assumed of how much wider an interval is than independent calls would make it (the ratio of
-// variances): calls of a session depend on each other, and so do calls of a minute.
-inline constexpr double kDesignEffectAssumed = 2;
 
 // How well one limit of the bar can be judged at so many calls.
 struct Precision {
@@ -32,6 +29,10 @@ struct Precision {
   // Half the 95% interval of the share of calls within the limit, 0…1, if the share is just the
   // limit's own. Absent: a single lane or no call.
   std::optional<double> half_width;
+  // The chance that a recipe 20% better than the limit reads pass, and one 20% worse fail
+  // (coordinator/planning/decision.h). Absent where half_width is.
+  std::optional<double> better_passes;
+  std::optional<double> worse_fails;
   Duration measure_for_half{};  // Measured time at which it is half as wide: four times the calls.
   // Measured time at which the calls needed are there, as recorded and at the bar; 0: no call is
   // expected.

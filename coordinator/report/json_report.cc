@@ -107,6 +107,7 @@ Json AgentOf(const AgentEvidence& agent, bool told) {
           {"loop_lag_max_ms", Known(told, Millis(agent.loop_lag_max_ns))},
           {"loop_stalled_ms", Known(told, Millis(agent.loop_stalled_ns))},
           {"cpu_share_max", Known(told, Number(agent.cpu_share_max))},
+          {"wall_moved_ms", Known(told, Millis(agent.wall_moved_ns))},
           {"records_lost", Known(told, agent.records_lost)},
           {"lost", agent.lost}};
 }
@@ -117,6 +118,10 @@ Json Of(const Identity& identity) {
           {"right", identity.right},
           {"tolerance", identity.tolerance},
           {"holds", identity.holds()}};
+}
+
+Json Of(const Suspicion& suspicion) {
+  return {{"check", Name(suspicion.check)}, {"text", suspicion.text}};
 }
 
 Json OutcomesOf(const ErrorSummary& errors) {
@@ -288,6 +293,7 @@ Json Of(const ReportedStep& step) {
           {"replay", Known(!s.replay.tiers.empty(), ReplayOf(s.replay, told))},
           {"agents", std::move(agents)},
           {"identities", ListOf(s.identities)},
+          {"suspicions", ListOf(s.suspicions)},
           {"notes", step.notes}};
 }
 

@@ -274,6 +274,7 @@ std::string StepDetails(const ReportedStep& step) {
     for (const std::string& line : ReplaySentences(s.replay)) text += Detail("replay", line);
   }
   if (!s.broken_off_after) text += Detail("books", IdentitySentence(s.identities));
+  for (const Suspicion& suspicion : s.suspicions) text += Detail("suspicion", suspicion.text);
   for (const std::string& note : step.notes) text += Detail("note", note);
   return text + AgentTable(s);
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/plan/session_graph.h"
+#include "coordinator/planning/prefix_hits.h"
 
 namespace plimsoll {
 namespace {
@@ -62,6 +63,22 @@ std::vector<std::uint32_t> PeaksInFlight(const Corpus& corpus, const RunPlan& pl
   return peaks;
 }
 
+// Sessions that are not played have none.
+CacheForecast ForecastCache(const Corpus& corpus, const RunPlan& plan) {
+  const DelayRule rule{plan.think_time, plan.think_time_cap};
+  const ContextFilter filter(plan, corpus);
+  CacheForecast forecast(corpus.sessions.size());
+  for (std::uint32_t s = 0; s < corpus.sessions.size(); ++s) {
+    if (!filter.Plays(s)) continue;
+    const Session& session = corpus.sessions[s];
+    const SessionGraph graph(session, rule, filter.left_out(s));
+    forecast[s] = PrefixBlocksHit(session, graph,
+                                  plan.isolate_prefixes ? SharedPrefix::kNo : SharedPrefix::kYes);
+    for (std::uint32_t& blocks : forecast[s]) blocks *= limits::kBlockTokens;
+  }
+  return forecast;
+}
+
 }  // namespace
 
 ReplayFacts::ReplayFacts(const RunPlan& plan, const Corpus& corpus)
@@ -72,7 +89,8 @@ ReplayFacts::ReplayFacts(const RunPlan& plan, const Corpus& corpus)
              .tiers = {}},
       left_out_(CountLeftOut(plan, corpus)),
       recorded_cycles_(RecordedCycles(corpus, plan)),
-      peaks_in_flight_(PeaksInFlight(corpus, plan)) {
+      peaks_in_flight_(PeaksInFlight(corpus, plan)),
+      cache_forecast_(ForecastCache(corpus, plan)) {
   for (const TierPlan& tier : plan.tiers) tier_names_.push_back(tier.name);
 }
 

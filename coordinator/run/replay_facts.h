@@ -7,6 +7,7 @@
 
 #include "common/plan/context_limit.h"
 #include "common/plan/plan.h"
+#include "coordinator/ingest/step_ingest.h"
 #include "coordinator/judge/replay_summary.h"
 
 namespace plimsoll {
@@ -22,6 +23,8 @@ class ReplayFacts {
   // their replayed timelines; at least 1.
   const std::vector<std::uint32_t>& peaks_in_flight() const { return peaks_in_flight_; }
   const std::vector<std::string>& tier_names() const { return tier_names_; }
+  // What each call's prompt should find in a prefix cache that forgets nothing.
+  const CacheForecast& cache_forecast() const { return cache_forecast_; }
   // Fills in what is the same for every step; the tiers of `replay` are the plan's.
   void Describe(ReplaySummary* replay) const;
 
@@ -31,6 +34,7 @@ class ReplayFacts {
   std::vector<Duration> recorded_cycles_;
   std::vector<std::uint32_t> peaks_in_flight_;
   std::vector<std::string> tier_names_;
+  CacheForecast cache_forecast_;
 };
 
 }  // namespace plimsoll

@@ -126,6 +126,7 @@ void RunDriver::Do(const action::PrepareStep& a) {
   ingest_ = std::make_unique<StepIngest>(a.plan, lanes_, replay_facts_.tier_names(),
                                          replay_facts_.recorded_cycles(), spec_.bar, fit_,
                                          spec_.plan.target.max_tokens);
+  ingest_->Expect(replay_facts_.cache_forecast());
   deps_.say(fmt::format("step {}: {} sessions{}", steps_.size() + 1, a.plan.sessions,
                         a.note.empty() ? "" : " (" + a.note + ")"));
   for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {
@@ -147,6 +148,7 @@ void RunDriver::Do(const action::CommitStep&) {
   }
   const MonoTime start = deps_.scheduler.Now() + limits::kStartAhead;
   times_.step_start = start;
+  if (deps_.clock != nullptr) wall_.emplace(*deps_.clock);
   for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {
     const ClockOffset::Estimate clock = fleet_.clock(slot);
     slots_[slot].clock_uncertainty = clock.uncertainty;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "common/base/wall_watch.h"
 #include "coordinator/fleet/fleet.h"
 #include "coordinator/ingest/batch_gate.h"
 #include "coordinator/ingest/step_ingest.h"
@@ -49,6 +50,7 @@ struct RunDeps {
   AgentLinks& links;
   RunJournal& journal;
   AgentSpawner* spawner = nullptr;  // Null: agents dial in.
+  const Clock* clock = nullptr;     // Whether the wall clock steps; null: nobody looks.
   // Makes preflight's calls; answers once, later.
   std::function<void(std::function<void(PreflightReport)>)> preflight;
   std::function<void(const std::string&)> say;      // A line for people, as it happens.
@@ -110,6 +112,7 @@ class RunDriver final : public FleetEvents {
   void SayWhatIsMissing();
   void KeepBrokenOffStep();
   void FailStore(const Status& status);
+  std::vector<Suspicion> LookAt(const StepEvidence& evidence, const StepVerdict& verdict);
   std::vector<AgentEvidence> AgentsOfStep() const;
   std::vector<LaneSpec> LanesOf(std::uint32_t sessions) const;
   bool HasRoom(std::uint32_t slot);
@@ -125,6 +128,8 @@ class RunDriver final : public FleetEvents {
   std::vector<LaneSpec> lanes_;      // Of the current step.
   std::uint64_t records_acked_ = 0;  // Of the whole run.
   std::vector<RunStep> steps_;
+  std::vector<StepFigures> figures_;    // Of the steps that were judged.
+  std::optional<WallWatch> wall_;       // Of the present step.
   std::optional<Duration> broken_off_;  // Measured time of the step that was broken off.
   LiveTimes times_;                  // Of the run and the present step; `now` is filled in later.
   std::vector<MachineEvent> queue_;  // Events that arise while actions are carried out.

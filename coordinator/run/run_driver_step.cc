@@ -17,8 +17,13 @@ void RunDriver::Do(const action::JudgeStep&) {
                                  .left = static_cast<std::int64_t>(records_acked_),
                                  .right = static_cast<std::int64_t>(deps_.journal.records_kept())});
   replay_facts_.Describe(&evidence.replay);
+  if (wall_) {
+    wall_->Look();
+    evidence.suspicion.wall_moved_ns = wall_->moved().count();
+  }
   const StepVerdict verdict = JudgeStep(evidence, spec_.bar);
   steps_.push_back({.summary = Summarize(evidence, verdict), .note = machine_.state().step_note});
+  steps_.back().summary.suspicions = LookAt(evidence, verdict);
   const RunStep& step = steps_.back();
   if (const Status kept = deps_.journal.CloseStep(step.summary, step.note, ingest_->cells());
       !kept.ok()) {
@@ -26,6 +31,13 @@ void RunDriver::Do(const action::JudgeStep&) {
   }
   deps_.step_judged(step);
   Feed(event::StepJudged{verdict, evidence.requests_in_flight_mean});
+}
+
+std::vector<Suspicion> RunDriver::LookAt(const StepEvidence& evidence, const StepVerdict& verdict) {
+  std::vector<Suspicion> found =
+      SuspicionsOf(evidence, verdict.is_void, {.others = figures_, .server = std::nullopt});
+  figures_.push_back(FiguresOf(evidence, verdict.is_void));
+  return found;
 }
 
 void RunDriver::Do(const action::BreakOffStep&) {
@@ -84,6 +96,7 @@ std::vector<AgentEvidence> RunDriver::AgentsOfStep() const {
       agent.lateness_max_ns = tally->lateness_max_ns;
       agent.loop_lag_max_ns = tally->loop_lag_max_ns;
       agent.loop_stalled_ns = tally->loop_stalled_ns;
+      agent.wall_moved_ns = tally->wall_moved_ns;
       agent.cpu_share_max = tally->cpu_share_max;
       agent.records_lost = tally->records_lost;
     }

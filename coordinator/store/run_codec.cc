@@ -7,6 +7,7 @@
 #include "coordinator/store/limit_codec.h"
 #include "coordinator/store/preflight_codec.h"
 #include "coordinator/store/replay_codec.h"
+#include "coordinator/store/suspicion_codec.h"
 #include "fmt/format.h"
 #include "plimsoll/v1/results.pb.h"
 
@@ -204,6 +205,7 @@ void Write(const AgentEvidence& agent, v1::StoredAgent& out) {
   out.set_lateness_max_ns(agent.lateness_max_ns);
   out.set_loop_lag_max_ns(agent.loop_lag_max_ns);
   out.set_loop_stalled_ns(agent.loop_stalled_ns);
+  out.set_wall_moved_ns(agent.wall_moved_ns);
   out.set_cpu_share_max(agent.cpu_share_max);
   out.set_records_lost(agent.records_lost);
   out.set_lost(agent.lost);
@@ -221,6 +223,7 @@ AgentEvidence Read(const v1::StoredAgent& in) {
   agent.lateness_max_ns = in.lateness_max_ns();
   agent.loop_lag_max_ns = in.loop_lag_max_ns();
   agent.loop_stalled_ns = in.loop_stalled_ns();
+  agent.wall_moved_ns = in.wall_moved_ns();
   agent.cpu_share_max = in.cpu_share_max();
   agent.records_lost = in.records_lost();
   agent.lost = in.lost();
@@ -336,6 +339,7 @@ std::string EncodeStep(const StepRow& row) {
     stored.set_tolerance(identity.tolerance);
   }
   for (const std::string& note : row.notes) out.add_notes(note);
+  WriteSuspicions(step.suspicions, &out);
   Write(step.replay, *out.mutable_replay());
   Give(step.broken_off_after, [&](Duration d) { out.set_broken_off_after_ns(d.count()); });
   return Bytes(out);
@@ -367,6 +371,7 @@ StatusOr<StepRow> DecodeStep(std::string_view bytes) {
     step.identities.push_back({stored.name(), stored.left(), stored.right(), stored.tolerance()});
   }
   row.notes.assign(in.notes().begin(), in.notes().end());
+  ASSIGN_OR_RETURN(step.suspicions, ReadSuspicions(in));
   if (in.broken_off_after_ns() < 0) return Damaged("step");
   ASSIGN_OR_RETURN(step.replay, Read(in.replay()));
   if (in.has_broken_off_after_ns()) step.broken_off_after = Duration(in.broken_off_after_ns());

@@ -11,7 +11,10 @@ inline ReportedStep Judged(StepEvidence evidence, std::uint32_t index, std::uint
   evidence.plan.step = index;
   evidence.plan.sessions = sessions;
   evidence.requests_in_flight_mean = 0.97 * sessions;
-  return {.summary = Summarize(evidence, JudgeStep(evidence, DefaultBar()))};
+  const StepVerdict verdict = JudgeStep(evidence, DefaultBar());
+  ReportedStep step{.summary = Summarize(evidence, verdict)};
+  step.summary.suspicions = SuspicionsOf(evidence, verdict.is_void, {});
+  return step;
 }
 
 inline ReportModel EmptyRun() {

@@ -92,7 +92,7 @@ StepRow AStep(std::uint32_t step) {
                 .reasoning_only = 10,
                 .hidden_reasoning = 11,
                 .doubts = {21, 22, 23, 24, 25, 26, 27, 28, 29}};
-  s.agents = {{1, "b:77", 8, 100, -5, 6, 7, 8, 4, 0.5, 9, true, true}};
+  s.agents = {{1, "b:77", 8, 100, -5, 6, 7, 8, 4, 0.5, 9, true, true, -12}};
   s.identities = {{"attempts = outcomes", 200, 199, 0}};
   s.replay = {
       ThinkTime::kRecorded,
@@ -251,6 +251,7 @@ TEST(RunCodec, StepsKeepEveryField) {
   EXPECT_EQ(b.agents[0].skew_ns, -5);
   EXPECT_TRUE(b.agents[0].lost);
   EXPECT_TRUE(b.agents[0].no_tally);
+  EXPECT_EQ(b.agents[0].wall_moved_ns, -12);
   ASSERT_EQ(b.identities.size(), 1u);
   EXPECT_EQ(b.identities[0].left, 200);
   EXPECT_EQ(back->notes, row.notes);

@@ -390,5 +390,36 @@ TEST(Agent, WithoutItsCoordinatorItHangsUpAndEndsWithTheReason) {
   EXPECT_EQ(rig.link.sent.size(), sent) << "nothing is sent on a link that is gone";
 }
 
+// Hanging up ends what the step was waiting for, so it closes; nobody is left to hear of it.
+TEST(Agent, ALinkThatEndsInTheCoolDownOrWhilePrimingIsNotWrittenTo) {
+  for (const Duration after : {Duration(26900ms), Duration(27300ms), Duration(28100ms)}) {
+    AgentRig rig;
+    rig.transport.answer = [](std::size_t n) {
+      return FixedTransport::Answer{.service = n < 40 ? Duration(1s) : Duration(8s)};
+    };
+    rig.StartStep();
+    rig.Advance(after);
+    const std::size_t sent = rig.link.sent.size();
+    rig.agent->OnClosed(absl::UnavailableError("connection reset"));
+    rig.scheduler.Advance(60s);
+    EXPECT_EQ(rig.link.sent.size(), sent);
+    EXPECT_EQ(rig.finished.size(), 1u);
+  }
+  AgentRig rig;
+  rig.Prepare();
+  rig.agent->OnMessage(PrepareStep{.step = {.step = 4,
+                                            .sessions = 1,
+                                            .warm_up = 5s,
+                                            .measure = 20s,
+                                            .block = 10s,
+                                            .drain_limit = 10s,
+                                            .prime_limit = 10s},
+                                   .lanes = {{.lane = 0, .rank = 0}}});
+  const std::size_t sent = rig.link.sent.size();
+  rig.agent->OnClosed(absl::UnavailableError("connection reset"));
+  rig.scheduler.Advance(60s);
+  EXPECT_EQ(rig.link.sent.size(), sent);
+}
+
 }  // namespace
 }  // namespace plimsoll

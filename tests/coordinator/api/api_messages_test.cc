@@ -83,8 +83,8 @@ ReportedStep FullStep() {
   s.tokens_cached = 2;
   s.tokens_out = 3;
   s.usage_missing = 4;
-  s.fidelity = {180, 0.97, 0.99, 190, 170, 185, 0.01, 0.05, -0.02, 6, 30, 20, 8, 2, 1,
-                {11, 12, 13, 14, 15, 16, 17, 18, 19}};
+  s.fidelity = {180,   0.97, 0.99, 190, 170, 185, 0.01, 0.05,
+                -0.02, 6,    30,   20,  8,   2,   1,    {11, 12, 13, 14, 15, 16, 17, 18, 19}};
   s.agents = {{1, "b:77", 8, 100, -5, 6, 7, 8, 4, 0.5, 9, false}};
   s.replay = {ThinkTime::kRecorded,
               60s,

@@ -56,16 +56,40 @@ TEST(FleetSim, APlanThatAnAgentCannotHoldIsRefusedBeforeItsFirstStep) {
       << result.reason;
 }
 
+// Sessions with one request in flight for 1 s, three for 2 s, two for 1 s, one for 6 s: four lanes
+// are expected to have 6 + 3 · sqrt(4 · 0.65), so 11, and at most 12.
+std::shared_ptr<const Corpus> FansOut() {
+  Corpus corpus;
+  corpus.models = {"m"};
+  for (const Tier tier : {Tier::kHeavy, Tier::kLight}) {
+    Session s;
+    s.id = "fans";
+    s.tier = tier;
+    s.streams = {
+        {}, {.parent_call = 0}, {.parent_call = 0}, {.parent_call = 0}, {.parent_call = 1}};
+    std::uint32_t stream = 0;
+    for (const std::uint32_t service_ms : {1000, 2000, 9000, 2000, 1000}) {
+      s.calls.push_back(
+          {.stream = stream++, .tokens_in = 100, .tokens_out = 5, .service_ms = service_ms});
+    }
+    corpus.sessions.push_back(std::move(s));
+  }
+  return std::make_shared<const Corpus>(std::move(corpus));
+}
+
 TEST(FleetSim, LanesThatFanOutNeedRoomForWhatIsExpectedAndAWarningBelowTheirPeaks) {
-  SimOptions options = SmallRun();
-  options.agent_descriptors = 69;  // Enough for four lanes with a connection each.
-  FleetSim sim(std::move(options));
-  const RunResult result = sim.Run();
-  EXPECT_EQ(result.code, ExitCode::kHeld) << Explain(sim, result);
-  const std::string said = Explain(sim, result);
-  EXPECT_NE(said.find("not for every lane at its busiest at once: 4 lanes with up to"),
-            std::string::npos)
-      << said;
+  for (const std::uint64_t descriptors : {64 + 10, 64 + 11, 64 + 12}) {
+    SCOPED_TRACE(descriptors);
+    SimOptions options = SmallRun();
+    options.corpus = FansOut();
+    options.agent_descriptors = descriptors;
+    FleetSim sim(std::move(options));
+    const RunResult result = sim.Run();
+    EXPECT_EQ(result.code == ExitCode::kCouldNotRun, descriptors == 74) << Explain(sim, result);
+    const bool warned = Explain(sim, result).find("its busiest at once: 4 lanes with up to 12") !=
+                        std::string::npos;
+    EXPECT_EQ(warned, descriptors == 75) << Explain(sim, result);
+  }
 }
 
 // Faults that begin in the middle of the first step's measured time.

@@ -9,6 +9,7 @@
 #include "common/loop/logging.h"
 #include "coordinator/cli/agents_command.h"
 #include "coordinator/cli/corpus_command.h"
+#include "coordinator/cli/peak_command.h"
 #include "coordinator/cli/run_command.h"
 #include "coordinator/cli/runs_command.h"
 #include "coordinator/cli/serve_command.h"
@@ -29,6 +30,7 @@ constexpr char kHelp[] =
     "  plimsoll corpus import PATH... --out FILE    recorded sessions to a corpus file\n"
     "  plimsoll corpus show FILE [--tsv|--json]     what is in it\n"
     "  plimsoll corpus synth --out FILE             a corpus from published statistics\n"
+    "  plimsoll peak --prometheus URL   the busiest minute of real traffic, in sessions\n"
     "\n"
     "Each command has --help. Agents: plimsoll-agent --help. Rehearsals: plimsoll-gateway --help.\n"
     "Exit codes: 0 target held, 1 missed, 2 too close, 3 no data, 4 could not run, 5 stopped,\n"
@@ -47,6 +49,7 @@ int main(int argc, char** argv) {
   if (command == "agents") return plimsoll::AgentsMain(argc - 2, argv + 2);
   if (command == "serve") return plimsoll::ServeMain(argc - 2, argv + 2);
   if (command == "corpus") return plimsoll::CorpusMain(argc - 2, argv + 2);
+  if (command == "peak") return plimsoll::PeakMain(argc - 2, argv + 2);
   if (command == "--version") {
     std::printf("plimsoll %s\n", plimsoll::kVersion);
     return 0;
@@ -56,7 +59,8 @@ int main(int argc, char** argv) {
     std::fputs(kHelp, asked ? stdout : stderr);
     return asked ? 0 : kUsage;
   }
-  const std::vector<std::string> known = {"check", "run", "runs", "agents", "serve", "corpus"};
+  const std::vector<std::string> known = {"check", "run",    "runs", "agents",
+                                          "serve", "corpus", "peak"};
   std::fprintf(stderr, "plimsoll: %s (see plimsoll --help)\n",
                plimsoll::UnknownCommand(command, "plimsoll", known).c_str());
   return kUsage;

@@ -109,6 +109,7 @@ void Agent::Handle(const PrepareStep& message) {
   const Status status = run_->replayer.PrepareStep(
       message.step, message.lanes,
       [this, step](const Primer::Result& primed) {
+        if (link_ == nullptr) return;
         const Replayer::Retired& retired = run_->replayer.retired();
         link_->Send(StepReady{.step = step,
                               .primers_wanted = primed.wanted,
@@ -126,6 +127,7 @@ void Agent::Handle(CommitStep message) {
   const Status status = run_->replayer.CommitStep(
       message.step, MonoTime(Duration(message.start_agent_ns)),
       [this, lost_before](StepTally tally) {
+        if (link_ == nullptr) return;  // It ended in the step's last moment.
         const std::uint64_t last = run_->uplink.Flush();
         tally.records_lost = run_->uplink.records_lost() - lost_before;
         link_->Send(StepClosed{.tally = std::move(tally), .last_sequence = last});
@@ -191,8 +193,20 @@ void Agent::WatchCoordinator() {
       paused_ = true;
       run_->replayer.Pause();
     }
-    if (run_ != nullptr && silent > limits::kAgentLost && !run_->stopping) StopReplay(Duration{0});
+    if (run_ != nullptr && silent > limits::kAgentLost && !run_->stopping) GiveUp();
     WatchCoordinator();
+  });
+}
+
+// Its lanes have lost what they were: a coordinator that wakes up must not take this agent for one
+// that still plays. The link ends, so that it hears of a lost agent and finds another.
+void Agent::GiveUp() {
+  run_->stopping = true;
+  run_->replayer.Stop(Duration{0}, [this] {
+    run_->uplink.Flush();
+    Finish(absl::UnavailableError(fmt::format(
+        "the coordinator was silent for more than {:.0f} s: this agent hung up and leaves its run",
+        ToSeconds(limits::kAgentLost))));
   });
 }
 

@@ -24,6 +24,7 @@ LoopLoad::LoopLoad(EventLoop& loop) : loop_(loop) {
 
 void LoopLoad::Reset() {
   loop_.ResetLag();
+  wall_.Reset();
   cpu_share_max_ = 0;
   cpu_before_ = ThreadCpu();
   sampled_ = loop_.Now();
@@ -31,6 +32,7 @@ void LoopLoad::Reset() {
 }
 
 void LoopLoad::Sample() {
+  wall_.Look();
   const Duration cpu = ThreadCpu();
   const MonoTime now = loop_.Now();
   cpu_share_max_ =

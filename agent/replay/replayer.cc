@@ -111,6 +111,7 @@ void Replayer::OnMeasured() {
   ended_ = true;
   loop_lag_max_ = self_load_.loop_lag_max();
   loop_stalled_ = self_load_.loop_stalled();
+  wall_moved_ = self_load_.wall_moved();
   cpu_share_max_ = self_load_.cpu_share_max();
 }
 
@@ -175,6 +176,7 @@ StepTally Replayer::MakeTally() {
   tally.lateness_p99_ns = window.lateness_ns.Quantile(0.99).value_or(0);
   tally.loop_lag_max_ns = loop_lag_max_.count();
   tally.loop_stalled_ns = loop_stalled_.count();
+  tally.wall_moved_ns = wall_moved_.count();
   tally.cpu_share_max = cpu_share_max_;
   tally.lanes.reserve(lanes_.size());
   for (const auto& lane : lanes_) tally.lanes.push_back(lane->Tally(window));

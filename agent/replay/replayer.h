@@ -78,6 +78,7 @@ class Replayer {
   // Of the measured time, taken at its end.
   Duration loop_lag_max_{};
   Duration loop_stalled_{};
+  Duration wall_moved_{};
   double cpu_share_max_ = 0;
   std::function<void(StepTally)> closed_;
   std::function<void()> stopped_;

@@ -13,6 +13,9 @@ class SelfLoad {
   virtual Duration loop_lag_max() const = 0;
   virtual Duration loop_stalled() const = 0;  // Sum of the loop's stalls of 20 ms and more.
   virtual double cpu_share_max() const = 0;   // Of one core, the worst second.
+  // How far the wall clock moved against the monotonic one, at its worst; of either sign. 0 where
+  // there is no wall clock.
+  virtual Duration wall_moved() const { return Duration{0}; }
 };
 
 }  // namespace plimsoll

@@ -244,11 +244,15 @@ int LineOf(const ConfigNode& root, std::string_view path) {
       path.remove_prefix(close + 1);
     } else {
       if (path.front() == '.') path.remove_prefix(1);
-      const std::size_t end = std::min(path.find_first_of(".["), path.size());
-      const std::string_view key = path.substr(0, end);
+      // The longest key that the path begins with: keys may hold points ("ttft_p99.5").
       const ConfigMember* found = nullptr;
+      std::size_t end = 0;
       for (const ConfigMember& member : node->members) {
-        if (member.key == key) found = &member;
+        const std::size_t size = member.key.size();
+        if (!path.starts_with(member.key) || (found != nullptr && size <= end)) continue;
+        if (size < path.size() && path[size] != '.' && path[size] != '[') continue;
+        found = &member;
+        end = size;
       }
       if (found == nullptr) return line;
       line = found->line;

@@ -30,6 +30,7 @@ enum AnswerFlag : std::uint8_t {
   kReasoningOnly = 4,     // Reasoning and nothing else.
   // Usage counts reasoning tokens of which none was streamed: the first token came late by them.
   kHiddenReasoning = 8,
+  kRetryAfterSeen = 16,  // Its headers asked to come back later (Retry-After), whatever its status.
 };
 
 struct CallRecord {

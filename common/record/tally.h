@@ -111,6 +111,9 @@ struct StepTally {
   // and more, during which nothing could be sent or stamped.
   std::int64_t loop_lag_max_ns = 0;
   std::int64_t loop_stalled_ns = 0;
+  // How far the agent's wall clock moved against its monotonic clock within the measured time, at
+  // its worst; of either sign.
+  std::int64_t wall_moved_ns = 0;
   double cpu_share_max = 0;        // Of one core, the busiest data loop, worst second.
   std::uint64_t records_lost = 0;  // Dropped because the uplink's bound was reached.
   std::vector<LaneTally> lanes;

@@ -17,7 +17,7 @@ using wire::Checks;
 
 constexpr std::uint8_t kKnownFlags = kNewConnection | kCapReached | kToolCallPresent | kLastAttempt;
 constexpr std::uint8_t kKnownAnswers =
-    kToolCallsValid | kToolCallsInvalid | kReasoningOnly | kHiddenReasoning;
+    kToolCallsValid | kToolCallsInvalid | kReasoningOnly | kHiddenReasoning | kRetryAfterSeen;
 
 // Differences wrap instead of overflowing; what is out of range is refused when read.
 std::int64_t Difference(std::int64_t a, std::int64_t b) {

@@ -163,6 +163,7 @@ void ToProto(const StepTally& tally, v1::StepTally* out) {
   out->set_lateness_p99_ns(tally.lateness_p99_ns);
   out->set_loop_lag_max_ns(tally.loop_lag_max_ns);
   out->set_loop_stalled_ns(tally.loop_stalled_ns);
+  out->set_wall_moved_ns(tally.wall_moved_ns);
   out->set_cpu_share_max(tally.cpu_share_max);
   out->set_records_lost(tally.records_lost);
   for (const LaneTally& lane : tally.lanes) ToProto(lane, out->add_lanes());
@@ -184,6 +185,7 @@ StatusOr<StepTally> FromProto(const v1::StepTally& in) {
   checks.Require(std::isfinite(in.cpu_share_max()) && in.cpu_share_max() >= 0, "cpu_share_max",
                  "finite and not negative");
   tally.cpu_share_max = in.cpu_share_max();
+  tally.wall_moved_ns = checks.Offset(in.wall_moved_ns(), "wall_moved_ns");
   tally.records_lost = in.records_lost();
   checks.Require(static_cast<std::uint32_t>(in.lanes_size()) <= limits::kLanesMax, "lanes",
                  "at most 16384");
@@ -197,20 +199,6 @@ StatusOr<StepTally> FromProto(const v1::StepTally& in) {
     tally.lanes.push_back(std::move(read));
   }
   return tally;
-}
-
-std::string EncodeTally(const StepTally& tally) {
-  v1::StepTally message;
-  ToProto(tally, &message);
-  return message.SerializeAsString();
-}
-
-StatusOr<StepTally> DecodeTally(std::string_view bytes) {
-  v1::StepTally message;
-  if (!wire::Parse(bytes, &message)) {
-    return absl::InvalidArgumentError("StepTally: not a message");
-  }
-  return FromProto(message);
 }
 
 }  // namespace plimsoll

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "common/base/text.h"
+#include "coordinator/api/bar_messages.h"
 #include "coordinator/api/replay_messages.h"
 #include "plimsoll/v1/api.pb.h"
 
@@ -14,7 +15,6 @@ namespace {
 // The values' enums are numbered as the API's are; these say so where the two meet.
 static_assert(static_cast<int>(Verdict::kNoData) == v1::VERDICT_NO_DATA);
 static_assert(static_cast<int>(Lean::kFail) == v1::LEAN_FAIL);
-static_assert(static_cast<int>(Metric::kToolCalls) == v1::METRIC_TOOL_CALLS);
 static_assert(static_cast<int>(FindingLevel::kBlocking) == v1::FINDING_LEVEL_BLOCKING);
 static_assert(static_cast<int>(StepKind::kRefinement) == v1::STEP_KIND_REFINEMENT);
 static_assert(static_cast<int>(RunState::kFailed) == v1::RUN_STATE_FAILED);
@@ -26,9 +26,6 @@ v1::Verdict Of(Verdict verdict) {
 }
 v1::Lean Of(Lean lean) {
   return static_cast<v1::Lean>(lean);
-}
-v1::Metric Of(Metric metric) {
-  return static_cast<v1::Metric>(metric);
 }
 
 double Finite(double value) {
@@ -50,15 +47,6 @@ void SetInstant(WallTime at, google::protobuf::Timestamp* out) {
   out->set_nanos(static_cast<std::int32_t>((at.time_since_epoch() - seconds).count()));
 }
 
-void Fill(const Capacity& capacity, v1::Capacity* out) {
-  out->set_sentence(ValidUtf8(capacity.sentence));
-  if (capacity.passed) out->set_passed_sessions(*capacity.passed);
-  if (capacity.failed) out->set_failed_sessions(*capacity.failed);
-  if (capacity.limited_by) out->set_limited_by(Of(*capacity.limited_by));
-  if (capacity.passed)
-    SetIf(capacity.requests_in_flight, out, &v1::Capacity::set_requests_in_flight_mean);
-}
-
 void Fill(const RunInfo& run, bool live, v1::RunSummary* out) {
   out->set_id(ValidUtf8(run.id));
   out->set_name(ValidUtf8(run.name));
@@ -68,14 +56,8 @@ void Fill(const RunInfo& run, bool live, v1::RunSummary* out) {
   if (run.ended) SetInstant(*run.ended, out->mutable_ended_at());
   if (run.exit_code) out->set_exit_code(*run.exit_code);
   out->set_message(ValidUtf8(run.message));
-  if (run.capacity) Fill(*run.capacity, out->mutable_capacity());
+  if (run.capacity) FillCapacity(*run.capacity, out->mutable_capacity());
   out->set_plimsoll_version(ValidUtf8(run.plimsoll_version));
-}
-
-void Fill(const Limit& limit, v1::Limit* out) {
-  out->set_metric(Of(limit.metric));
-  if (!IsBadShare(limit.metric)) out->set_quantile_share(Finite(limit.quantile));
-  out->set_limit(Finite(limit.value));
 }
 
 void Fill(const ShownPercentile& percentile, v1::Percentile* out) {
@@ -84,7 +66,7 @@ void Fill(const ShownPercentile& percentile, v1::Percentile* out) {
 }
 
 void Fill(const PartVerdict& part, v1::Part* out) {
-  Fill(part.limit, out->mutable_limit());
+  FillLimit(part.limit, out->mutable_limit());
   out->set_verdict(Of(part.verdict));
   out->set_lean(Of(part.lean));
   out->set_reason(ValidUtf8(part.reason));
@@ -214,6 +196,7 @@ void Fill(const AgentEvidence& agent, bool told, v1::StepAgent* out) {
   out->set_lateness_max_s(Seconds(agent.lateness_max_ns));
   out->set_loop_lag_max_s(Seconds(agent.loop_lag_max_ns));
   out->set_loop_stalled_s(Seconds(agent.loop_stalled_ns));
+  out->set_wall_moved_s(Seconds(agent.wall_moved_ns));
   out->set_cpu_max_share(Finite(agent.cpu_share_max));
   out->set_records_lost(agent.records_lost);
 }
@@ -246,15 +229,32 @@ void Fill(const LiveAgent& agent, v1::LiveAgent* out) {
   out->set_silent_for_s(ToSeconds(agent.silent_for));
 }
 
+// At the bar's first limit on all calls' `metric`; without one `otherwise`.
+ShownPercentile AtBar(const LiveNumbers& numbers, Metric metric, ShownPercentile otherwise) {
+  for (const LimitSoFar& part : numbers.parts) {
+    if (part.limit.metric != metric || !part.limit.tier.empty()) continue;
+    return {part.value.value, part.value.infinite};
+  }
+  return otherwise;
+}
+
 void Fill(const LiveNumbers& numbers, v1::LiveNumbers* out) {
   using Out = v1::LiveNumbers;
   out->set_attempts(numbers.attempts);
   FillOutcomes(numbers.outcomes, out);
   out->set_ttft_n(numbers.ttft_n);
   Fill(ShownPercentile{numbers.ttft_p90_s, numbers.ttft_p90_infinite}, out->mutable_ttft_p90_s());
-  Fill(ShownPercentile{numbers.ttft_at_bar_s, numbers.ttft_at_bar_infinite},
-       out->mutable_ttft_at_bar_s());
-  SetIf(numbers.rate_at_bar_tok_s, out, &Out::set_interactivity_at_bar_tok_s);
+  const ShownPercentile ttft{numbers.ttft_p90_s, numbers.ttft_p90_infinite};
+  Fill(AtBar(numbers, Metric::kTtft, ttft), out->mutable_ttft_at_bar_s());
+  const ShownPercentile rate{numbers.rate_reached_by_90_tok_s};
+  SetIf(AtBar(numbers, Metric::kInteractivity, rate).value, out,
+        &Out::set_interactivity_at_bar_tok_s);
+  for (const LimitSoFar& part : numbers.parts) {
+    v1::LivePart* to = out->add_parts();
+    FillLimit(part.limit, to->mutable_limit());
+    to->set_n(part.n);
+    Fill(ShownPercentile{part.value.value, part.value.infinite}, to->mutable_value());
+  }
   out->set_interactivity_n(numbers.rate_n);
   SetIf(numbers.rate_reached_by_90_tok_s, out, &Out::set_interactivity_reached_by_90_percent_tok_s);
 }
@@ -263,7 +263,7 @@ void FillModel(const ReportModel& model, v1::Run* out) {
   out->set_target_url(ValidUtf8(model.target_url));
   out->set_model(ValidUtf8(model.model));
   if (model.target) out->set_target_sessions(*model.target);
-  for (const Limit& limit : model.bar.limits) Fill(limit, out->add_bar());
+  for (const Limit& limit : model.bar.limits) FillLimit(limit, out->add_bar());
   if (!model.steps.empty()) {
     out->mutable_verdict()->set_verdict(Of(model.verdict.verdict));
     out->mutable_verdict()->set_exit_code(model.verdict.exit_code);
@@ -340,6 +340,11 @@ void ToApi(const ReportedStep& step, v1::Step* out) {
   for (const Identity& identity : s.identities) Fill(identity, out->add_identities());
   for (const std::string& note : step.notes) out->add_notes(ValidUtf8(note));
   Fill(s.origin, out->mutable_origin());
+  for (const Suspicion& suspicion : s.suspicions) {
+    v1::Suspicion* to = out->add_suspicions();
+    to->set_check(std::string(Name(suspicion.check)));
+    to->set_text(ValidUtf8(suspicion.text));
+  }
 }
 
 void ToApi(const LiveStatus& status, v1::LiveStatus* out) {

@@ -28,6 +28,13 @@ Status WriteSteps(const RunRepo& repo, const std::string& run, RowForm form, Out
   return out.Write(text);
 }
 
+Status WriteParts(const RunRepo& repo, const std::string& run, RowForm form, OutputFile& out) {
+  ASSIGN_OR_RETURN(const std::vector<StepRow> steps, repo.Steps(run));
+  std::string text = PartHeader(form);
+  for (const StepRow& step : steps) AppendParts(form, step, &text);
+  return out.Write(text);
+}
+
 // A batch at a time: 512 records, some hundred kilobytes of text.
 Status WriteRecords(const RunRepo& repo, const std::string& run, RowForm form, OutputFile& out) {
   RETURN_IF_ERROR(out.Write(RecordHeader(form)));
@@ -53,10 +60,16 @@ Status Export(const ExportFlags& flags) {
   auto created = flags.out.empty() ? OutputFile::StandardOutput() : OutputFile::Create(flags.out);
   if (!created.ok()) return created.status();
   OutputFile out = *std::move(created);
-  const std::string& form_name = flags.steps.empty() ? flags.records : flags.steps;
-  const RowForm form = form_name == "csv" ? RowForm::kCsv : RowForm::kJsonl;
-  RETURN_IF_ERROR(flags.steps.empty() ? WriteRecords(repo, run->id, form, out)
-                                      : WriteSteps(repo, run->id, form, out));
+  const auto form_of = [](const std::string& name) {
+    return name == "csv" ? RowForm::kCsv : RowForm::kJsonl;
+  };
+  if (!flags.steps.empty()) {
+    RETURN_IF_ERROR(WriteSteps(repo, run->id, form_of(flags.steps), out));
+  } else if (!flags.parts.empty()) {
+    RETURN_IF_ERROR(WriteParts(repo, run->id, form_of(flags.parts), out));
+  } else {
+    RETURN_IF_ERROR(WriteRecords(repo, run->id, form_of(flags.records), out));
+  }
   return out.Finish();
 }
 

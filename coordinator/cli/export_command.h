@@ -1,4 +1,5 @@
-// `plimsoll runs export ID --steps|--records csv|jsonl`: what a run measured, for other programs.
+// `plimsoll runs export ID --steps|--parts|--records csv|jsonl`: what a run measured, for other
+// programs.
 #pragma once
 
 #include <string>
@@ -9,7 +10,8 @@ struct ExportFlags {
   std::string store;
   std::string id;       // Or an unambiguous beginning.
   std::string steps;    // "csv" or "jsonl"; empty: not the steps.
-  std::string records;  // The same; exactly one of the two is given.
+  std::string parts;    // The same.
+  std::string records;  // The same; exactly one of the three is given.
   std::string out;      // Empty: standard output.
 };
 

@@ -7,6 +7,7 @@
 
 #include "common/base/limits.h"
 #include "common/base/text.h"
+#include "coordinator/judge/metrics.h"
 #include "coordinator/judge/proportion.h"
 #include "coordinator/report/text_layout.h"
 #include "coordinator/run/live_words.h"
@@ -46,11 +47,11 @@ std::string Render(const Line& line, const ProgressStyle& style) {
   return text;
 }
 
-Line PartLine(const Limit& limit, const LiveNumbers& numbers) {
-  const PartSoFar part = SoFarOf(limit, numbers);
+Line PartLine(const Limit& limit, const PartSoFar& part, std::size_t name_columns,
+              const LiveNumbers& numbers) {
   const bool errors = limit.metric == Metric::kErrors;
   const char* judged = !part.enough ? kPlain : part.within ? kGood : kBad;
-  Line line = {{fmt::format("  {:<18}", part.name)},
+  Line line = {{fmt::format("  {:<{}}", part.name, name_columns)},
                {fmt::format("{:<12}", part.value), judged},
                {fmt::format("{:<15}", part.limit), kDim},
                {fmt::format(" {} {}", part.n, errors ? "attempts" : "calls")}};
@@ -58,17 +59,25 @@ Line PartLine(const Limit& limit, const LiveNumbers& numbers) {
     line.back() = {" judged at the step's end", kDim};
   } else if (errors) {
     const std::string failures = FailuresByOutcome(numbers.outcomes);
-    if (!failures.empty()) line.push_back({": " + failures, kWarn});
+    if (!failures.empty() && limit.tier.empty()) line.push_back({": " + failures, kWarn});
   } else if (!part.enough) {
     line.push_back(
         {fmt::format(", too few to judge: {} needed", FewestForQuantile(limit.quantile)), kDim});
   } else {
-    line.push_back({part.within ? ", within so far" : ", over the limit so far", judged});
-    if (!part.within && limit.metric == Metric::kInteractivity) {
-      line.back().text = ", under the limit so far";
-    }
+    const char* missed =
+        TraitsOf(limit.metric).at_most ? ", over the limit so far" : ", under the limit so far";
+    line.push_back({part.within ? ", within so far" : missed, judged});
   }
   return line;
+}
+
+void AddPartLines(const Bar& bar, const LiveNumbers& numbers, std::vector<Line>* lines) {
+  const std::vector<PartSoFar> texts = PartsOf(numbers, bar);
+  std::size_t columns = 18;
+  for (const PartSoFar& part : texts) columns = std::max(columns, part.name.size() + 1);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    lines->push_back(PartLine(bar.limits[i], texts[i], columns, numbers));
+  }
 }
 
 // "[######------]" for the measured time.
@@ -123,8 +132,7 @@ Line ShortLine(const LiveStatus& status, const Bar& bar) {
   std::string text = fmt::format("{}/{} {} sessions {}", status.place, status.steps_planned,
                                  status.sessions, Name(status.part));
   if (status.part_left) text += " " + ShortTime(*status.part_left);
-  for (const Limit& limit : bar.limits) {
-    const PartSoFar part = SoFarOf(limit, status.numbers);
+  for (const PartSoFar& part : PartsOf(status.numbers, bar)) {
     if (part.n > 0) text += fmt::format(", {} {}", part.name, part.value);
   }
   return {{text}};
@@ -141,7 +149,7 @@ std::vector<std::string> ProgressBlock(const LiveStatus& status, const Bar& bar,
     lines = {{{PhaseText(status), kBold}}, TimeLine(status)};
   } else {
     lines = {StepLine(status), LoadLine(status)};
-    for (const Limit& limit : bar.limits) lines.push_back(PartLine(limit, status.numbers));
+    AddPartLines(bar, status.numbers, &lines);
     lines.push_back(TimeLine(status));
   }
   std::vector<std::string> block;

@@ -24,6 +24,7 @@
 #include "common/plan/lanes.h"
 #include "common/wire/corpus_codec.h"
 #include "coordinator/api/api_server.h"
+#include "coordinator/cli/baselines.h"
 #include "coordinator/cli/corpus_files.h"
 #include "coordinator/cli/endpoint_file.h"
 #include "coordinator/fleet/grpc_fleet_server.h"
@@ -147,6 +148,7 @@ Status RunApp::SetUp() {
              static_cast<std::uint64_t>(getpid())));
   info_.corpus_digest = loaded_.corpus_digest;
   info_.started = clock_.WallNow();
+  info_.bar = loaded_.scenario.bar;
   info_.plimsoll_version = kVersion;
   ASSIGN_OR_RETURN(plan_, MakeRunPlan(loaded_.scenario, *loaded_.corpus,
                                       {.run_id = info_.id,
@@ -186,6 +188,7 @@ Status RunApp::StartLinks() {
               .links = *links_,
               .journal = *journal_,
               .spawner = local_.get(),
+              .clock = &clock_,
               .preflight =
                   [this](std::function<void(PreflightReport)> done) {
                     StartPreflight(plan_, std::move(done));
@@ -295,7 +298,10 @@ void RunApp::OnStep(const RunStep& step) {
 
 int RunApp::Run() {
   begun_ = loop_.Now();
-  if (const Status status = SetUp(); !status.ok()) return Fail(ExitCode::kCouldNotRun, status);
+  if (const Status status = SetUp(); !status.ok()) {
+    progress_.Finish();
+    return Fail(ExitCode::kCouldNotRun, status);
+  }
   Say(fmt::format("run {} (seed {}, nonce {})", info_.id, info_.seed, info_.nonce));
   if (api_ != nullptr) Say(ApiAddresses());
   {
@@ -332,13 +338,15 @@ int RunApp::Conclude() {
   const Status kept = repo_.PutRun(info_);
   const Status written =
       flags_.json.empty() ? absl::OkStatus() : WriteFileWhole(flags_.json, JsonReport(model));
+  EndApi();
+  // From here on nobody waits for this process but who reads it, and that may take its time.
+  progress_.Finish();
   // Before any complaint: what was measured is on the terminal, whatever the disk says.
   std::fputs(EndText(info_, model).c_str(), stdout);
   if (std::fflush(stdout) != 0) {
     std::fprintf(stderr, "plimsoll: standard output takes no report; see plimsoll runs show %s\n",
                  info_.id.c_str());
   }
-  EndApi();
   if (!written.ok()) return Fail(ExitCode::kInternal, written);
   if (!kept.ok()) return Fail(ExitCode::kCouldNotRun, kept);
   return Code(result_->code);
@@ -372,6 +380,9 @@ int RunScenario(LoadedScenario loaded, const RunFlags& flags) {
   auto store = OpenRocksStore(flags.store, StoreAccess::kReadWrite);
   if (!store.ok()) {
     return Fail(ExitCode::kCouldNotRun, Annotated(store.status(), RunningIn(flags.store)));
+  }
+  if (const Status status = ReadBaselines(RunRepo(**store), &loaded); !status.ok()) {
+    return Fail(ExitCode::kUsage, status);
   }
   return RunApp(std::move(loaded), flags, *std::move(store)).Run();
 }

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "common/config/quantities.h"
+#include "coordinator/cli/baselines.h"
 #include "coordinator/cli/check_text.h"
 #include "coordinator/cli/parse_words.h"
 #include "coordinator/cli/run_app.h"
@@ -39,10 +40,14 @@ std::string WrongNonce(const std::string& text) {
 int CheckMain(int argc, const char* const* argv) {
   CLI::App app("Reads a scenario and its corpus, and prints the dry plan. Sends nothing.", "check");
   std::string path;
+  std::string store = "plimsoll-store";
   app.add_option("SCENARIO", path, "The scenario's YAML file")->required();
+  app.add_option("--store", store,
+                 "Folder that keeps the runs of bar.from_baseline (./plimsoll-store)");
   if (const auto code = ParseWords(app, argc, argv)) return *code;
   auto loaded = LoadScenario(path);
   if (!loaded.ok()) return Fail(loaded.status());
+  if (const Status status = ReadBaselines(store, &*loaded); !status.ok()) return Fail(status);
   auto plan = MakeRunPlan(loaded->scenario, *loaded->corpus,
                           {.run_id = "check", .corpus_digest = loaded->corpus_digest});
   if (!plan.ok()) return Fail(plan.status());

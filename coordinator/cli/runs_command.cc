@@ -86,6 +86,9 @@ CLI::App* AddExport(CLI::App& app, Words& words) {
   CLI::Option_group* what = out->add_option_group("what");
   what->add_option("--steps", words.flags.steps, "csv or jsonl: a line a step")
       ->check(CLI::IsMember({"csv", "jsonl"}));
+  what->add_option("--parts", words.flags.parts,
+                   "csv or jsonl: a line for each limit of the bar and step")
+      ->check(CLI::IsMember({"csv", "jsonl"}));
   what->add_option("--records", words.flags.records,
                    "csv or jsonl: a line a record, by agent slot, incarnation and sequence")
       ->check(CLI::IsMember({"csv", "jsonl"}));

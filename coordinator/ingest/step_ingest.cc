@@ -1,21 +1,15 @@
 #include "coordinator/ingest/step_ingest.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <utility>
 
+#include "coordinator/judge/metrics.h"
+
 namespace plimsoll {
 namespace {
-
-double EndToEndRate(const CallRecord& r) {
-  if (r.last_token == kAbsentNanos || r.tokens_out == kAbsentTokens || OutputContradicted(r) ||
-      r.last_token <= r.first_released) {
-    return -1;
-  }
-  return static_cast<double>(r.tokens_out) * 1e9 /
-         static_cast<double>(r.last_token - r.first_released);
-}
 
 // In millionths; what no sane server says is capped, far above any limit.
 std::int64_t Ppm(double share) {
@@ -25,11 +19,6 @@ std::int64_t Ppm(double share) {
 // A sum that stays absent until a call reports something.
 void AddTokens(std::uint32_t tokens, std::optional<std::uint64_t>* sum) {
   if (tokens != kAbsentTokens) *sum = sum->value_or(0) + tokens;
-}
-
-// What no sane clock and count give is capped, far above any limit.
-std::int64_t Milli(double rate) {
-  return static_cast<std::int64_t>(std::llround(std::min(rate, 1e15) * 1000));
 }
 
 }  // namespace
@@ -44,27 +33,28 @@ StepIngest::StepIngest(const StepPlan& plan, std::vector<LaneSpec> lanes,
       fit_(fit),
       output_cap_(output_cap),
       blocks_(static_cast<std::uint32_t>(plan.measure / plan.block)),
-      cells_(lanes_.size() * blocks_),
+      cells_(lanes_.size() * blocks_ * 2),
       plays_(lanes_.size()),
-      cycles_ns_(tier_names_.size()) {
-  for (const Limit& limit : bar.limits) {
-    if (limit.metric == Metric::kTtft) ttft_limit_ns_ = FromSeconds(limit.value).count();
-    if (limit.metric == Metric::kInteractivity) rate_limit_ = limit.value;
-  }
+      cycles_ns_(tier_names_.size()),
+      tiers_(tier_names_.size()) {
+  for (const Limit& limit : bar.limits) parts_.emplace_back(limit, tier_names_);
   for (const LaneSpec& lane : lanes_) {
-    for (std::uint32_t b = 0; b < blocks_; ++b) {
-      CellCounts& counts = CellAt(lane.lane, b).counts;
+    for (std::uint32_t half = 0; half < blocks_ * 2; ++half) {
+      CellCounts& counts = CellAt(lane.lane, half).counts;
       counts.lane = lane.lane;
-      counts.block = b;
+      counts.block = half / 2;
+      counts.half = half % 2;
       counts.tier = lane.tier;
+      counts.parts.resize(parts_.size());
     }
   }
 }
 
-std::optional<std::uint32_t> StepIngest::BlockAt(StepNanos released) const {
+std::optional<std::uint32_t> StepIngest::HalfAt(StepNanos released) const {
   const StepNanos in_measure = released - plan_.warm_up.count();
   if (in_measure < 0 || in_measure >= plan_.measure.count()) return std::nullopt;
-  return static_cast<std::uint32_t>(in_measure / plan_.block.count());
+  const StepNanos block = plan_.block.count();
+  return static_cast<std::uint32_t>(in_measure / block * 2 + in_measure % block * 2 / block);
 }
 
 StepIngest::StreamState& StepIngest::StreamOf(LanePlay& play, std::uint32_t stream) {
@@ -102,33 +92,68 @@ void StepIngest::Add(const CallRecord& record) {
   stream.last_ok = record.outcome == Outcome::kOk;
   stream.open = false;
 
-  const auto block = BlockAt(record.first_released);
-  if (!block.has_value()) return;
+  const auto half = HalfAt(record.first_released);
+  if (!half.has_value()) return;
   if (record.attempt == 1) {
     ++first_releases_;
     plays_mixed_ += MixedPlay(record.lane, record.play);
   }
   if (last) {
-    Observe(record, CellAt(record.lane, *block));
+    Observe(record, CellAt(record.lane, *half));
   } else {
     stream.open = record.outcome != Outcome::kClientError;  // Ours is no observation.
   }
 }
 
 void StepIngest::CountAttempt(const CallRecord& record) {
-  const auto block = BlockAt(record.released);
-  if (!block.has_value()) return;
+  if (record.released >= 0 && record.released < plan_.warm_up.count()) {
+    ++suspicion_.warm_up_attempts;
+  }
+  const auto half = HalfAt(record.released);
+  if (!half.has_value()) return;
   ++attempts_;
+  CountSuspicion(record);
   ++outcomes_[static_cast<std::size_t>(record.outcome)];
-  CellCounts& counts = CellAt(record.lane, *block).counts;
+  CellCounts& counts = CellAt(record.lane, *half).counts;
+  CallEvidence& tier = tiers_[counts.tier];
+  ++tier.outcomes[static_cast<std::size_t>(record.outcome)];
   ++counts.attempts;
   if (HungUp(record)) ++hung_up_;
   if (IsFailure(record.outcome) && !HungUp(record)) ++counts.failed;
   AddTokens(record.tokens_in, &tokens_in_);
   AddTokens(record.tokens_cached, &tokens_cached_);
   AddTokens(record.tokens_out, &tokens_out_);
-  if (record.outcome == Outcome::kOk && record.tokens_out == kAbsentTokens) ++usage_missing_;
+  if (record.outcome == Outcome::kOk && record.tokens_out == kAbsentTokens) ++tier.usage_missing;
   CountFidelity(record, counts);
+}
+
+void StepIngest::CountSuspicion(const CallRecord& record) {
+  SuspicionCounts& s = suspicion_;
+  ++s.measured_attempts;
+  const std::uint16_t status = record.http_status;
+  const bool refusal_status = status == 429 || status == 503;
+  const bool ok = record.outcome == Outcome::kOk;
+  if (record.outcome == Outcome::kRefused) {
+    if (status != 0 && !refusal_status) ++s.refused_with_other_status;
+  } else if (refusal_status || (record.answer & kRetryAfterSeen) != 0) {
+    ++(ok ? s.refusals_ok : s.refusals_failed);
+  }
+  if (ok && status != 0 && (status < 200 || status > 299)) ++s.ok_with_other_status;
+  if (ok) CountCacheHits(record);
+}
+
+void StepIngest::CountCacheHits(const CallRecord& record) {
+  if (forecast_ == nullptr || record.tokens_in == kAbsentTokens ||
+      record.tokens_cached == kAbsentTokens || record.tokens_planned == 0 ||
+      record.session >= forecast_->size() || record.call >= (*forecast_)[record.session].size()) {
+    return;
+  }
+  SuspicionCounts& s = suspicion_;
+  ++s.cache_n;
+  s.tokens_planned += record.tokens_planned;
+  s.tokens_predicted += (*forecast_)[record.session][record.call];
+  s.tokens_reported += record.tokens_in;
+  s.tokens_cached += record.tokens_cached;
 }
 
 void StepIngest::CountFidelity(const CallRecord& record, CellCounts& counts) {
@@ -151,6 +176,7 @@ void StepIngest::CountFidelity(const CallRecord& record, CellCounts& counts) {
 void StepIngest::CountOutput(const CallRecord& record, CellCounts& counts) {
   FidelityEvidence& f = fidelity_;
   f.doubts.Count(record, output_cap_);
+  if (OutputContradicted(record)) ++tiers_[counts.tier].usage_contradicted;
   if (record.tokens_asked > 0 && record.tokens_out != kAbsentTokens) {
     ++f.output_n;
     f.tokens_asked += record.tokens_asked;
@@ -172,31 +198,29 @@ void StepIngest::Observe(const CallRecord& record, Cell& cell) {
   // A fault of our own is no observation of the deployment; above 0.1% it voids the step.
   if (record.outcome == Outcome::kClientError) return;
   CellCounts& counts = cell.counts;
-  const bool ok = record.outcome == Outcome::kOk;
-  const bool hung_up = HungUp(record);
-  const StepNanos ttft = TtftNanos(record);
-  if (ttft >= 0) {
-    ++counts.ttft_n;
-    if (ttft_limit_ns_ >= 0 && ttft <= ttft_limit_ns_) ++counts.ttft_within;
-    cell.ttft_ns.Record(ttft);
-    if (record.sent != kAbsentNanos) cell.ttft_sent_ns.Record(record.first_token - record.sent);
-  } else if (!ok && !hung_up) {
-    ++counts.ttft_n;  // Plus infinity.
+  std::array<Observation, kMetricsKnown + 1> observed;  // By metric.
+  for (const MetricTraits& traits : AllMetrics()) {
+    if (traits.n == nullptr) continue;
+    Observation& o = observed[static_cast<std::size_t>(traits.metric)];
+    o = plimsoll::Observe(traits.metric, record);
+    // What the end of a decided step hung up has at most a TTFT.
+    if (HungUp(record) && (traits.metric != Metric::kTtft || o.kind != Observation::Kind::kValue)) {
+      o = {};
+    }
+    if (o.kind != Observation::Kind::kNone) ++(counts.*traits.n);
+    if (o.kind == Observation::Kind::kValue) (cell.*traits.of_cell).Record(o.kept);
   }
-  if (hung_up) return;
-  const double rate = Interactivity(record);
-  if (rate >= 0) {
-    ++counts.rate_n;
-    if (rate_limit_ >= 0 && rate >= rate_limit_) ++counts.rate_within;
-    cell.rate_mtok_s.Record(Milli(rate));
-  } else if (!ok) {
-    ++counts.rate_n;  // Zero.
-  } else if (record.chunks < 2 ||
-             (record.tokens_out != kAbsentTokens && !OutputContradicted(record))) {
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    if (!parts_[i].Judges(counts.tier)) continue;
+    parts_[i].Add(observed[static_cast<std::size_t>(parts_[i].metric())], &counts.parts[i]);
+  }
+  if (TtftNanos(record) >= 0 && record.sent != kAbsentNanos) {
+    cell.ttft_sent_ns.Record(record.first_token - record.sent);
+  }
+  const bool no_rate = record.outcome == Outcome::kOk && Interactivity(record) < 0;
+  const bool counted = record.tokens_out != kAbsentTokens && !OutputContradicted(record);
+  if (no_rate && (record.chunks < 2 || counted)) {
     ++counts.rate_one_chunk;  // Else its usage is missing or contradicted: counted apart.
-  }
-  if (const double e2e = EndToEndRate(record); ok && e2e >= 0) {
-    cell.end_to_end_rate_mtok_s.Record(Milli(e2e));
   }
 }
 
@@ -220,11 +244,17 @@ void StepIngest::Add(const StepTally& tally) {
 void StepIngest::ObserveUnfinished(std::uint32_t lane) {
   for (StreamState& stream : plays_[lane].streams) {
     if (!std::exchange(stream.open, false)) continue;
-    const auto block = BlockAt(stream.last_released);
-    if (!block.has_value()) continue;
-    CellCounts& counts = CellAt(lane, *block).counts;
-    ++counts.ttft_n;
-    ++counts.rate_n;
+    const auto half = HalfAt(stream.last_released);
+    if (!half.has_value()) continue;
+    CellCounts& counts = CellAt(lane, *half).counts;
+    for (const MetricTraits& traits : AllMetrics()) {
+      if (traits.n != nullptr) ++(counts.*traits.n);
+    }
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      const bool of_calls = TraitsOf(parts_[i].metric()).n != nullptr;
+      if (!of_calls || !parts_[i].Judges(counts.tier)) continue;
+      parts_[i].Add({.kind = Observation::Kind::kFailed}, &counts.parts[i]);
+    }
   }
 }
 
@@ -245,7 +275,7 @@ void StepIngest::BookUnsent() {
     for (const FailedPlays& failed : lane.failed_plays) {
       const std::int64_t missed =
           std::min<std::int64_t>(failed.silent_ns, plan_.measure.count()) / MedianCycle(lane.tier);
-      CellAt(lane.lane, std::min(failed.block, blocks_ - 1)).counts.unsent +=
+      CellAt(lane.lane, std::min(failed.block, blocks_ - 1) * 2).counts.unsent +=
           static_cast<std::uint32_t>(std::min<std::uint64_t>(
               failed.calls_remaining,
               static_cast<std::uint64_t>(std::max<std::int64_t>(0, missed))));
@@ -274,13 +304,14 @@ StepEvidence StepIngest::SoFar(std::vector<AgentEvidence> agents) const {
   evidence.plan = plan_;
   evidence.tier_names = tier_names_;
   for (const std::string& name : tier_names_) evidence.replay.tiers.push_back({.name = name});
-  evidence.outcomes = outcomes_;
+  evidence.tiers = tiers_;
   evidence.agents = std::move(agents);
   evidence.tokens_in = tokens_in_;
   evidence.tokens_cached = tokens_cached_;
   evidence.tokens_out = tokens_out_;
-  evidence.usage_missing = usage_missing_;
   evidence.fidelity = fidelity_;
+  evidence.suspicion = suspicion_;
+  evidence.suspicion.blocks = SumBlocks();
   SumCells(&evidence);
   return evidence;
 }
@@ -290,13 +321,32 @@ void StepIngest::SumCells(StepEvidence* evidence) const {
     const CellCounts& c = cell.counts;
     if (cell.empty()) continue;
     evidence->cells.push_back(c);
-    evidence->ttft_ns.Merge(cell.ttft_ns);
     evidence->ttft_sent_ns.Merge(cell.ttft_sent_ns);
-    evidence->rate_mtok_s.Merge(cell.rate_mtok_s);
-    evidence->end_to_end_rate_mtok_s.Merge(cell.end_to_end_rate_mtok_s);
-    evidence->ttft_infinite += c.ttft_n - cell.ttft_ns.count();
-    evidence->rate_zero += c.rate_n - cell.rate_mtok_s.count();
+    CallEvidence& tier = evidence->tiers[c.tier];
+    for (const MetricTraits& traits : AllMetrics()) {
+      if (traits.n == nullptr) continue;
+      const Histogram& values = cell.*traits.of_cell;
+      (tier.*traits.values).Merge(values);
+      tier.*traits.valueless += c.*traits.n - values.count();
+    }
   }
+  for (const CallEvidence& tier : evidence->tiers) evidence->Merge(tier);
+}
+
+std::vector<BlockFigures> StepIngest::SumBlocks() const {
+  std::vector<BlockFigures> blocks;
+  for (std::uint32_t b = 0; b < blocks_; ++b) {
+    Histogram all;
+    for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+      for (const std::size_t half : {2 * b, 2 * b + 1}) {
+        all.Merge(cells_[lane * blocks_ * 2 + half].ttft_ns);
+      }
+    }
+    if (const auto median = all.Quantile(0.5)) {
+      blocks.push_back({.block = b, .ttft_n = all.count(), .ttft_p50_ns = *median});
+    }
+  }
+  return blocks;
 }
 
 void StepIngest::AddIdentities(StepEvidence* evidence) const {

@@ -8,11 +8,16 @@
 
 #include "common/plan/template_fit.h"
 #include "common/record/call_record.h"
+#include "coordinator/ingest/observation.h"
 #include "coordinator/judge/bar.h"
 #include "coordinator/judge/cell.h"
 #include "coordinator/judge/evidence.h"
 
 namespace plimsoll {
+
+// By session of the corpus and call: the tokens of its prompt that earlier calls of its play (or
+// the prefix that its class shares) have brought, with a cache that forgets nothing.
+using CacheForecast = std::vector<std::vector<std::uint32_t>>;
 
 class StepIngest {
  public:
@@ -23,6 +28,10 @@ class StepIngest {
   StepIngest(const StepPlan& plan, std::vector<LaneSpec> lanes, std::vector<std::string> tier_names,
              std::vector<Duration> recorded_cycle, const Bar& bar, const TemplateFit& fit = {},
              std::uint32_t output_cap = 0);
+
+  // What a prefix cache should hit; without it, cache hits are not compared. `forecast` outlives
+  // this object.
+  void Expect(const CacheForecast& forecast) { forecast_ = &forecast; }
 
   // Records of other steps are ignored.
   void Add(const CallRecord& record);
@@ -47,6 +56,7 @@ class StepIngest {
   // Of attempts released in the measured time, as their records came in.
   std::uint64_t attempts() const { return attempts_; }
   const OutcomeCounts& outcomes() const { return outcomes_; }
+  const std::vector<std::string>& tier_names() const { return tier_names_; }
 
  private:
   // What is known of one stream of one play, for cycles and unfinished calls.
@@ -64,8 +74,11 @@ class StepIngest {
     std::vector<StreamState> streams;
   };
 
-  std::optional<std::uint32_t> BlockAt(StepNanos released) const;
-  Cell& CellAt(std::uint32_t lane, std::uint32_t block) { return cells_[lane * blocks_ + block]; }
+  // Half-blocks are numbered through the measured time: 2 · block + half.
+  std::optional<std::uint32_t> HalfAt(StepNanos released) const;
+  Cell& CellAt(std::uint32_t lane, std::uint32_t half) {
+    return cells_[std::size_t{lane} * blocks_ * 2 + half];
+  }
   static StreamState& StreamOf(LanePlay& play, std::uint32_t stream);
   bool HungUp(const CallRecord& record) const {
     return ended_early_ && record.outcome == Outcome::kCut;
@@ -73,12 +86,15 @@ class StepIngest {
   void CountAttempt(const CallRecord& record);
   void CountFidelity(const CallRecord& record, CellCounts& counts);
   void CountOutput(const CallRecord& record, CellCounts& counts);
+  void CountSuspicion(const CallRecord& record);
+  void CountCacheHits(const CallRecord& record);
   void Observe(const CallRecord& record, Cell& cell);
   void ObserveUnfinished(std::uint32_t lane);
   void BookUnsent();
   StepNanos MedianCycle(std::uint8_t tier) const;
   void AddIdentities(StepEvidence* evidence) const;
   void SumCells(StepEvidence* evidence) const;
+  std::vector<BlockFigures> SumBlocks() const;
 
   StepPlan plan_;
   const std::vector<LaneSpec> lanes_;
@@ -87,12 +103,12 @@ class StepIngest {
   const TemplateFit fit_;
   const std::uint32_t output_cap_;
   std::uint32_t blocks_;
-  std::int64_t ttft_limit_ns_ = -1;  // Negative: the bar has no such part.
-  double rate_limit_ = -1;
+  std::vector<PartCounter> parts_;  // By the bar's limits.
 
   std::vector<Cell> cells_;           // lane-major.
   std::vector<LanePlay> plays_;       // By lane.
   std::vector<Histogram> cycles_ns_;  // By tier.
+  std::vector<CallEvidence> tiers_;   // Their outcomes and calls without usage.
   OutcomeCounts outcomes_{};
   std::uint64_t attempts_ = 0;
   std::int64_t first_releases_ = 0;  // Calls first released in the measured time.
@@ -100,8 +116,9 @@ class StepIngest {
   std::optional<std::uint64_t> tokens_in_;
   std::optional<std::uint64_t> tokens_cached_;
   std::optional<std::uint64_t> tokens_out_;
-  std::uint64_t usage_missing_ = 0;
   FidelityEvidence fidelity_;
+  SuspicionCounts suspicion_;
+  const CacheForecast* forecast_ = nullptr;
 
   bool broken_off_ = false;
   bool ended_early_ = false;

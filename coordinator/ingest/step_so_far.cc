@@ -1,6 +1,7 @@
 #include "coordinator/ingest/step_so_far.h"
 
 #include <algorithm>
+#include <list>
 #include <utility>
 
 #include "common/stats/histogram.h"
@@ -43,26 +44,74 @@ class Sum {
   bool any_ = false;
 };
 
+// All calls of one metric, or one tier's.
+struct Summed {
+  Metric metric = Metric::kTtft;
+  std::string tier;
+  std::uint64_t n = 0;
+  Histogram values;
+  std::uint64_t valueless() const { return n - std::min(n, values.count()); }
+};
+
+bool Counts(const Limit& limit, const Cell& cell, const std::vector<std::string>& tier_names) {
+  return limit.tier.empty() || TierOf(limit, tier_names) == cell.counts.tier;
+}
+
+// Of a metric of calls; each metric and tier is summed once.
+const Summed& SummedOf(const Limit& limit, const std::vector<Cell>& cells,
+                       const std::vector<std::string>& tier_names, std::list<Summed>* done) {
+  for (const Summed& summed : *done) {
+    if (summed.metric == limit.metric && summed.tier == limit.tier) return summed;
+  }
+  const MetricTraits& traits = TraitsOf(limit.metric);
+  Summed summed{.metric = limit.metric, .tier = limit.tier, .values = {}};
+  Sum sum;
+  for (const Cell& cell : cells) {
+    if (!Counts(limit, cell, tier_names)) continue;
+    summed.n += cell.counts.*traits.n;
+    sum.Add(cell.*traits.of_cell);
+  }
+  summed.values = sum.Take();
+  return done->emplace_back(std::move(summed));
+}
+
+LimitSoFar BadShareSoFar(const Limit& limit, const std::vector<Cell>& cells,
+                         const std::vector<std::string>& tier_names) {
+  LimitSoFar part{.limit = limit, .value = {}};
+  std::uint64_t bad = 0;
+  for (const Cell& cell : cells) {
+    if (!Counts(limit, cell, tier_names)) continue;
+    const bool errors = limit.metric == Metric::kErrors;
+    part.n += errors ? cell.counts.attempts : cell.counts.tool_answers;
+    bad += errors ? cell.counts.failed : cell.counts.tool_invalid;
+  }
+  if (part.n > 0) part.value.value = static_cast<double>(bad) / static_cast<double>(part.n);
+  return part;
+}
+
 }  // namespace
 
-StepSoFar SoFar(const std::vector<Cell>& cells, double ttft_quantile, double rate_share) {
-  Sum ttft_sum;
-  Sum rate_sum;
+StepSoFar SoFar(const std::vector<Cell>& cells, const Bar& bar,
+                const std::vector<std::string>& tier_names) {
+  std::list<Summed> done;
   StepSoFar so_far;
-  for (const Cell& cell : cells) {
-    so_far.ttft_n += cell.counts.ttft_n;
-    so_far.rate_n += cell.counts.rate_n;
-    ttft_sum.Add(cell.ttft_ns);
-    rate_sum.Add(cell.rate_mtok_s);
+  const Summed& ttft = SummedOf({.metric = Metric::kTtft}, cells, tier_names, &done);
+  so_far.ttft_n = ttft.n;
+  so_far.ttft_p90_ns = ttft.values.QuantileWithInfinite(0.9, ttft.valueless());
+  const Summed& rate = SummedOf({.metric = Metric::kInteractivity}, cells, tier_names, &done);
+  so_far.rate_n = rate.n;
+  so_far.rate_p90_mtok_s = rate.values.ReachedByWithZeros(0.9, rate.valueless());
+  for (const Limit& limit : bar.limits) {
+    if (IsBadShare(limit.metric)) {
+      so_far.parts.push_back(BadShareSoFar(limit, cells, tier_names));
+      continue;
+    }
+    const Summed& summed = SummedOf(limit, cells, tier_names, &done);
+    so_far.parts.push_back({.limit = limit,
+                            .n = summed.n,
+                            .value = ValueAt(TraitsOf(limit.metric), summed.values,
+                                             summed.valueless(), limit.quantile)});
   }
-  const Histogram ttft = ttft_sum.Take();
-  const Histogram rate = rate_sum.Take();
-  const std::uint64_t infinite = so_far.ttft_n - ttft.count();
-  const std::uint64_t zeros = so_far.rate_n - rate.count();
-  so_far.ttft_p90_ns = ttft.QuantileWithInfinite(0.9, infinite);
-  so_far.ttft_asked_ns = ttft.QuantileWithInfinite(ttft_quantile, infinite);
-  so_far.rate_p90_mtok_s = rate.ReachedByWithZeros(0.9, zeros);
-  so_far.rate_asked_mtok_s = rate.ReachedByWithZeros(rate_share, zeros);
   return so_far;
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "coordinator/judge/judge_step.h"
+#include "coordinator/judge/metrics.h"
 #include "coordinator/judge/proportion.h"
 #include "coordinator/judge/void_rules.h"
 
@@ -82,7 +83,7 @@ std::optional<EarlyFinding> LookEarly(const StepEvidence& so_far, const Bar& bar
   const bool load_is_whole = FailedShare(seen) <= kFailedShareMax;
   const double unseen = 1 - static_cast<double>(done) / blocks;
   const std::vector<PartVerdict> strict = JudgePartsSoFar(seen, Lenient(bar, unseen), tail);
-  std::vector<PartVerdict> shown = JudgePartsSoFar(seen, bar, kIntervalTail);
+  std::vector<PartVerdict> shown = JudgePartsSoFar(seen, bar, kTail);
   EarlyFinding finding{.after_blocks = done, .of_blocks = blocks, .failed = {}};
   for (std::size_t i = 0; i < strict.size(); ++i) {
     if (strict[i].verdict != Verdict::kFail || shown[i].verdict != Verdict::kFail) continue;
@@ -116,7 +117,7 @@ StepVerdict FailedEarly(StepVerdict judged, const EarlyFinding& finding) {
   }
   for (const PartVerdict& part : judged.parts) {
     if (part.verdict != Verdict::kFail) continue;
-    judged.reasons.push_back(fmt::format("{}: {}", Name(part.limit.metric), part.reason));
+    judged.reasons.push_back(fmt::format("{}: {}", PartName(part.limit), part.reason));
   }
   return judged;
 }

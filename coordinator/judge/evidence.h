@@ -12,26 +12,42 @@
 #include "common/record/tally.h"
 #include "common/stats/histogram.h"
 #include "coordinator/judge/replay_summary.h"
+#include "coordinator/judge/suspicion_counts.h"
 #include "coordinator/judge/usage_doubts.h"
 
 namespace plimsoll {
 
-// Counts of one (lane, block) against the bar's limits. A call is an observation of the block of
-// its first release; an attempt is counted in the block of its own release.
+// Counts of one lane and half-block against one limit of the bar. Of a limit that is a number, the
+// three counts of hits are the same; of one with an interval of its own they are at its value, at
+// the end that is harder to keep, and at the one that is easier. Errors and tool calls are not
+// counted here but in CellCounts, whatever the bar says.
+struct PartCounts {
+  std::uint32_t n = 0;            // Calls of the limit's tier with an observation.
+  std::uint32_t hits = 0;         // Of them within the limit.
+  std::uint32_t hits_strict = 0;  // At most hits.
+  std::uint32_t hits_loose = 0;   // At least hits, at most n.
+  friend bool operator==(const PartCounts&, const PartCounts&) = default;
+};
+
+// Counts of one lane in one half of a block. A call is an observation of the block of its first
+// release; an attempt is counted in the block of its own release. Halves are told apart because
+// calls that wait in one queue resemble each other for less than a block (proportion.h).
 struct CellCounts {
   std::uint32_t lane = 0;
   std::uint32_t block = 0;
+  std::uint8_t half = 0;  // 0: released in the block's first half; 1: in its second.
   std::uint8_t tier = 0;
   std::uint32_t ttft_n = 0;          // Calls: with a first token, or failed (+infinity).
-  std::uint32_t ttft_within = 0;     // Of them at or under the limit.
   std::uint32_t rate_n = 0;          // Calls with an interactivity, or failed without one (0).
-  std::uint32_t rate_within = 0;     // Of them at or above the limit.
   std::uint32_t rate_one_chunk = 0;  // Answered in one chunk: no interactivity.
+  std::uint32_t end_to_end_n = 0;    // Calls with an end-to-end interactivity, or failed (0).
+  std::uint32_t answer_n = 0;        // Calls: with a whole usable answer, or failed (+infinity).
   std::uint32_t attempts = 0;        // Released attempts, client errors included.
   std::uint32_t failed = 0;          // Of them failures.
   std::uint32_t unsent = 0;          // Calls of failed plays never sent (design section 2).
   std::uint32_t tool_answers = 0;    // ok answers whose tool calls were judged …
   std::uint32_t tool_invalid = 0;    // … and of them the malformed ones.
+  std::vector<PartCounts> parts;     // By the bar's limits.
   friend bool operator==(const CellCounts&, const CellCounts&) = default;
 };
 
@@ -60,6 +76,8 @@ struct AgentEvidence {
   bool lost = false;  // Gone, or silent for too long, within the step.
   // It has not told of the step: attempts and all that follows are unknown.
   bool no_tally = false;
+  // How far its wall clock moved against its monotonic clock within the measured time.
+  std::int64_t wall_moved_ns = 0;
 };
 
 // By how much usage may differ from the planned prompt length before it is said (design section 4).
@@ -90,30 +108,45 @@ struct FidelityEvidence {
   UsageDoubts doubts;
 };
 
-struct StepEvidence {
+// What calls of the measured time came to, of a whole step or of one of its tiers.
+struct CallEvidence {
+  OutcomeCounts outcomes{};              // Of attempts released in the measured time.
+  std::uint64_t usage_missing = 0;       // ok calls without usage, and
+  std::uint64_t usage_contradicted = 0;  // with output that contradicts the stream.
+  // Distributions, for the values that are shown; verdicts use the counts of cells.
+  Histogram ttft_ns;                 // Calls with a first token, from first release.
+  Histogram rate_mtok_s;             // Interactivity in thousandths of tokens/s, calls with one.
+  Histogram end_to_end_rate_mtok_s;  // tokens_out / (last_token − first release), the same unit.
+  Histogram answer_ns;               // ok calls, from first release to their end.
+  // Failed calls without a value of each: infinite times and rates of 0.
+  std::uint64_t ttft_infinite = 0;
+  std::uint64_t rate_zero = 0;
+  std::uint64_t end_to_end_zero = 0;
+  std::uint64_t answer_infinite = 0;
+
+  // Adds the calls of `other`.
+  void Merge(const CallEvidence& other);
+};
+
+// A step: in its base, what all of its calls came to.
+struct StepEvidence : CallEvidence {
   StepPlan plan;
   std::vector<std::string> tier_names;  // Indexed by CellCounts::tier.
   std::vector<CellCounts> cells;        // By lane, then block; only cells with something in them.
-  OutcomeCounts outcomes{};             // Of attempts released in the measured time.
+  std::vector<CallEvidence> tiers;      // As tier_names.
   std::array<std::int64_t, kLaneStates> lane_state_ns{};  // Over all lanes.
   std::int64_t planned_lane_ns = 0;                       // sessions x measured time.
   ReplaySummary replay;                                   // Its tiers as tier_names.
   std::vector<AgentEvidence> agents;
   std::vector<Identity> identities;
-  // Distributions over the measured time, for the report; the verdict uses the counts above.
-  Histogram ttft_ns;       // Calls with a first token, from first release.
-  Histogram ttft_sent_ns;  // The same calls, from `sent`.
-  Histogram rate_mtok_s;   // Interactivity in thousandths of tokens/s, calls that have one.
-  Histogram end_to_end_rate_mtok_s;  // tokens_out / (last_token − released), the same unit.
-  std::uint64_t ttft_infinite = 0;   // Failed calls without a first token.
-  std::uint64_t rate_zero = 0;       // Failed calls without an interactivity.
+  Histogram ttft_sent_ns;  // Calls with a first token, from `sent`.
   // As usage says, of calls that reported it. Absent: none did.
   std::optional<std::uint64_t> tokens_in;
   std::optional<std::uint64_t> tokens_cached;
   std::optional<std::uint64_t> tokens_out;
-  std::uint64_t usage_missing = 0;     // ok calls without usage.
   double requests_in_flight_mean = 0;  // Over the measured time.
   FidelityEvidence fidelity;
+  SuspicionCounts suspicion;
 };
 
 }  // namespace plimsoll

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <tuple>
 
 namespace plimsoll {
 namespace {
@@ -29,6 +30,7 @@ void Add(std::vector<AgentEvidence>& agents, const AgentEvidence& more) {
   agent->cpu_share_max = std::max(agent->cpu_share_max, more.cpu_share_max);
   agent->records_lost += more.records_lost;
   agent->lost = agent->lost || more.lost;
+  agent->wall_moved_ns += more.wall_moved_ns;
   agent->no_tally = agent->no_tally || more.no_tally;
 }
 
@@ -66,22 +68,20 @@ void Add(std::optional<std::uint64_t>& sum, const std::optional<std::uint64_t>& 
 }
 
 void AddSums(StepEvidence& joint, const StepEvidence& more) {
-  for (std::size_t o = 0; o < kOutcomes; ++o) joint.outcomes[o] += more.outcomes[o];
+  joint.CallEvidence::Merge(more);
+  for (std::size_t t = 0; t < more.tiers.size() && t < joint.tiers.size(); ++t) {
+    joint.tiers[t].Merge(more.tiers[t]);
+  }
+  joint.suspicion.Extend(more.suspicion);
   for (std::size_t s = 0; s < kLaneStates; ++s) joint.lane_state_ns[s] += more.lane_state_ns[s];
   joint.planned_lane_ns += more.planned_lane_ns;
   for (std::size_t t = 0; t < more.replay.tiers.size() && t < joint.replay.tiers.size(); ++t) {
     joint.replay.tiers[t].fidelity.Add(more.replay.tiers[t].fidelity);
   }
-  joint.ttft_ns.Merge(more.ttft_ns);
   joint.ttft_sent_ns.Merge(more.ttft_sent_ns);
-  joint.rate_mtok_s.Merge(more.rate_mtok_s);
-  joint.end_to_end_rate_mtok_s.Merge(more.end_to_end_rate_mtok_s);
-  joint.ttft_infinite += more.ttft_infinite;
-  joint.rate_zero += more.rate_zero;
   Add(joint.tokens_in, more.tokens_in);
   Add(joint.tokens_cached, more.tokens_cached);
   Add(joint.tokens_out, more.tokens_out);
-  joint.usage_missing += more.usage_missing;
 }
 
 }  // namespace
@@ -102,7 +102,7 @@ StepEvidence JoinEvidence(const StepEvidence& first, const StepEvidence& more) {
   }
   std::stable_sort(joint.cells.begin(), joint.cells.end(),
                    [](const CellCounts& a, const CellCounts& b) {
-                     return a.lane != b.lane ? a.lane < b.lane : a.block < b.block;
+                     return std::tie(a.lane, a.block, a.half) < std::tie(b.lane, b.block, b.half);
                    });
   AddSums(joint, more);
   for (const AgentEvidence& agent : more.agents) Add(joint.agents, agent);

@@ -10,8 +10,8 @@
 
 namespace plimsoll {
 
-// Judges the evidence against the bar with which its cells were counted (the `within` counts belong
-// to the bar's limits). A limit that is no number, a quantile outside (0, 1) or an empty bar is
+// Judges the evidence against the bar with which its cells were counted (their parts are the bar's
+// limits). A limit that is no number, a quantile outside (0, 1) or an empty bar is
 // "no data" with its reason: nothing that is missing ever passes.
 StepVerdict JudgeStep(const StepEvidence& evidence, const Bar& bar);
 

@@ -24,37 +24,39 @@ std::optional<double> TokensPerSecond(std::optional<std::int64_t> thousandths) {
   return static_cast<double>(*thousandths) / kMilliPerUnit;
 }
 
+// Percentiles that the calls cannot carry are withheld: fewer than a two-sided interval needs.
 TtftSummary SummarizeTtft(const StepEvidence& evidence) {
-  const Histogram& all = evidence.ttft_ns;
-  const std::uint64_t n = all.count() + evidence.ttft_infinite;
-  const auto carried = [&](double q) {
-    if (n < FewestForQuantile(q)) return ShownPercentile{};
-    return Shown(all.QuantileWithInfinite(q, evidence.ttft_infinite));
+  const auto of = [](const Histogram& values, std::uint64_t infinite, double q) {
+    if (values.count() + infinite < FewestForQuantile(q)) return ShownPercentile{};
+    return Shown(values.QuantileWithInfinite(q, infinite));
   };
-  return {.n = n,
-          .p50_s = Shown(all.QuantileWithInfinite(0.5, evidence.ttft_infinite)),
-          .p90_s = Shown(all.QuantileWithInfinite(0.9, evidence.ttft_infinite)),
-          .p90_ok_s = Shown(all.QuantileWithInfinite(0.9, 0)),
-          .p90_sent_s = Shown(evidence.ttft_sent_ns.QuantileWithInfinite(0.9, 0)),
-          .p95_s = carried(0.95),
-          .p99_s = carried(0.99)};
+  const Histogram& all = evidence.ttft_ns;
+  const std::uint64_t infinite = evidence.ttft_infinite;
+  return {.n = all.count() + infinite,
+          .p50_s = of(all, infinite, 0.5),
+          .p90_s = of(all, infinite, 0.9),
+          .p90_ok_s = of(all, 0, 0.9),
+          .p90_sent_s = of(evidence.ttft_sent_ns, 0, 0.9),
+          .p95_s = of(all, infinite, 0.95),
+          .p99_s = of(all, infinite, 0.99)};
 }
 
 RateSummary SummarizeRate(const StepEvidence& evidence) {
-  const Histogram& all = evidence.rate_mtok_s;
-  RateSummary summary{
-      .n = all.count() + evidence.rate_zero,
-      .reached_by_50_tok_s = TokensPerSecond(all.ReachedByWithZeros(0.5, evidence.rate_zero)),
-      .reached_by_90_tok_s = TokensPerSecond(all.ReachedByWithZeros(0.9, evidence.rate_zero)),
-      .reached_by_90_ok_tok_s = TokensPerSecond(all.ReachedBy(0.9)),
-      .end_to_end_reached_by_90_tok_s =
-          TokensPerSecond(evidence.end_to_end_rate_mtok_s.ReachedBy(0.9))};
-  const auto carried = [&](double q) -> std::optional<double> {
-    if (summary.n < FewestForQuantile(q)) return std::nullopt;
-    return TokensPerSecond(all.ReachedByWithZeros(q, evidence.rate_zero));
+  const auto of = [](const Histogram& values, std::uint64_t zeros,
+                     double q) -> std::optional<double> {
+    if (values.count() + zeros < FewestForQuantile(q)) return std::nullopt;
+    return TokensPerSecond(values.ReachedByWithZeros(q, zeros));
   };
-  summary.reached_by_95_tok_s = carried(0.95);
-  summary.reached_by_99_tok_s = carried(0.99);
+  const Histogram& all = evidence.rate_mtok_s;
+  const std::uint64_t zeros = evidence.rate_zero;
+  RateSummary summary{.n = all.count() + zeros,
+                      .reached_by_50_tok_s = of(all, zeros, 0.5),
+                      .reached_by_90_tok_s = of(all, zeros, 0.9),
+                      .reached_by_90_ok_tok_s = of(all, 0, 0.9),
+                      .end_to_end_reached_by_90_tok_s =
+                          of(evidence.end_to_end_rate_mtok_s, evidence.end_to_end_zero, 0.9),
+                      .reached_by_95_tok_s = of(all, zeros, 0.95),
+                      .reached_by_99_tok_s = of(all, zeros, 0.99)};
   for (const CellCounts& cell : evidence.cells) summary.one_chunk += cell.rate_one_chunk;
   return summary;
 }

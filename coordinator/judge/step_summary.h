@@ -13,11 +13,13 @@
 #include "common/record/tally.h"
 #include "coordinator/judge/evidence.h"
 #include "coordinator/judge/step_origin.h"
+#include "coordinator/judge/suspicion.h"
 #include "coordinator/judge/verdict.h"
 
 namespace plimsoll {
 
-// A percentile as shown: a number, "infinite" (it fell among failed calls), or nothing.
+// A percentile as shown: a number, "infinite" (it fell among failed calls), or nothing. One that
+// the calls cannot carry is nothing: 6 for P50, 36 for P90, 72 for P95 and 368 for P99.
 struct ShownPercentile {
   std::optional<double> value;
   bool infinite = false;
@@ -30,7 +32,7 @@ struct TtftSummary {
   ShownPercentile p90_s;
   ShownPercentile p90_ok_s;    // Without the infinite ones.
   ShownPercentile p90_sent_s;  // Seconds from `sent`, calls with a first token only.
-  ShownPercentile p95_s;       // As p90_s; nothing below the calls that carry it (72 and 368).
+  ShownPercentile p95_s;       // As p90_s.
   ShownPercentile p99_s;
 };
 
@@ -40,10 +42,10 @@ struct RateSummary {
   // Tokens/s per user that 50% and 90% of the calls reach or beat.
   std::optional<double> reached_by_50_tok_s;
   std::optional<double> reached_by_90_tok_s;
-  std::optional<double> reached_by_90_ok_tok_s;          // Without the zeros.
-  std::optional<double> end_to_end_reached_by_90_tok_s;  // tokens_out / (last_token − released).
-  // As reached_by_90_tok_s; nothing below the calls that carry them.
-  std::optional<double> reached_by_95_tok_s;
+  std::optional<double> reached_by_90_ok_tok_s;  // Without the zeros.
+  // tokens_out / (last_token − first release); failed calls without one count as 0.
+  std::optional<double> end_to_end_reached_by_90_tok_s;
+  std::optional<double> reached_by_95_tok_s;  // As reached_by_90_tok_s.
   std::optional<double> reached_by_99_tok_s;
 };
 
@@ -97,6 +99,7 @@ struct StepSummary {
   std::vector<AgentEvidence> agents;
   std::vector<Identity> identities;
   ReplaySummary replay;
+  std::vector<Suspicion> suspicions;  // What looks wrong; set by whoever knows the other steps.
   // The step was stopped after so much of its measured time, and never judged: what agents only say
   // at its end (lane states, requests in flight, unsent calls, of themselves) is missing.
   std::optional<Duration> broken_off_after;

@@ -12,7 +12,7 @@ namespace plimsoll {
 // counts as unlike.
 inline constexpr double kChunksUnlikeShare = 0.1;
 inline constexpr double kChunksUnlikeMin = 2;
-// Said when more than this share of the answers is unlike.
+// Said by the suspicion list when more than this share of the answers is unlike.
 inline constexpr double kAnswersUnlikeShareMax = 0.01;
 // Tokens/s of one user that no engine reaches.
 inline constexpr double kRateBelievable = 10'000;

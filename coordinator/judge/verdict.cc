@@ -1,5 +1,6 @@
 #include "coordinator/judge/verdict.h"
 
+#include "coordinator/judge/metrics.h"
 #include "coordinator/judge/step_origin.h"
 
 namespace plimsoll {
@@ -32,20 +33,6 @@ const char* Name(StepKind kind) {
   return "unknown";
 }
 
-const char* Name(Metric metric) {
-  switch (metric) {
-    case Metric::kTtft:
-      return "TTFT";
-    case Metric::kInteractivity:
-      return "interactivity";
-    case Metric::kErrors:
-      return "errors";
-    case Metric::kToolCalls:
-      return "tool calls";
-  }
-  return "unknown";
-}
-
 Lean LeanOf(const StepVerdict& step) {
   if (step.verdict != Verdict::kTooClose) return Lean::kNone;
   for (const PartVerdict& part : step.parts) {
@@ -54,12 +41,19 @@ Lean LeanOf(const StepVerdict& step) {
   return Lean::kPass;
 }
 
+std::string LabelOf(const StepVerdict& step, std::size_t index) {
+  std::vector<Limit> limits;
+  limits.reserve(step.parts.size());
+  for (const PartVerdict& part : step.parts) limits.push_back(part.limit);
+  return PartLabel(limits, index);
+}
+
 std::string PartsWith(const StepVerdict& step, Verdict verdict) {
   std::string names;
-  for (const PartVerdict& part : step.parts) {
-    if (part.verdict != verdict) continue;
+  for (std::size_t i = 0; i < step.parts.size(); ++i) {
+    if (step.parts[i].verdict != verdict) continue;
     if (!names.empty()) names += ", ";
-    names += Name(part.limit.metric);
+    names += LabelOf(step, i);
   }
   return names;
 }

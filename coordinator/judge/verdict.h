@@ -28,8 +28,8 @@ struct PartVerdict {
   bool value_infinite = false;          // The percentile fell among failed calls.
   std::optional<double> value_ok_only;  // Over the calls that have one, shown beside.
   double share_within = 0;  // Of calls at the limit's good side (IsBadShare: of the bad ones).
-  double share_low = 0;     // 95% interval of that share.
-  double share_high = 1;
+  double share_low = 0;   // 95% interval of that share; a limit with an interval of its own widens
+  double share_high = 1;  // it: the lower end at its stricter edge, the upper at its looser one.
   std::optional<double> margin;  // (limit − value) / limit, positive is good.
 };
 
@@ -45,16 +45,10 @@ struct StepVerdict {
 
 // Of a step that is too close: fail if any part too close leans so, else pass. kNone for others.
 Lean LeanOf(const StepVerdict& step);
+// The name of step.parts[index], as short as it is unambiguous in the step: "TTFT", or "TTFT P99"
+// beside another limit on TTFT, or "heavy TTFT".
+std::string LabelOf(const StepVerdict& step, std::size_t index);
 // "TTFT" or "TTFT, errors": the parts of `step` with `verdict`, in the bar's order; "" if none.
 std::string PartsWith(const StepVerdict& step, Verdict verdict);
-
-// The capacity as the point and its bracket.
-struct Capacity {
-  std::optional<std::uint32_t> passed;  // Last step that passed below the first that failed.
-  std::optional<std::uint32_t> failed;  // First step that failed.
-  std::string sentence;                 // "10 sessions hold; 15 do not (TTFT)" …
-  std::optional<Metric> limited_by;     // Part that failed first.
-  double requests_in_flight = 0;        // Kept by `passed` sessions.
-};
 
 }  // namespace plimsoll

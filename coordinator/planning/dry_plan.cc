@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "common/base/limits.h"
@@ -10,8 +11,12 @@
 #include "common/plan/output_length.h"
 #include "common/plan/session_graph.h"
 #include "common/stats/student_t.h"
+#include "coordinator/judge/metrics.h"
 #include "coordinator/judge/proportion.h"
 #include "coordinator/judge/step_origin.h"
+#include "coordinator/planning/decision.h"
+#include "coordinator/planning/prefix_hits.h"
+#include "coordinator/scenario/scenario_check.h"
 
 namespace plimsoll {
 namespace {
@@ -31,11 +36,40 @@ struct TierLoad {
   }
 };
 
-double LimitOf(const Bar& bar, Metric metric) {
+// The tightest limit that a tier's calls have to keep; 0: none.
+double LimitOf(const Bar& bar, Metric metric, const std::string& tier) {
+  const bool at_most = TraitsOf(metric).at_most;
+  double tightest = 0;
   for (const Limit& limit : bar.limits) {
-    if (limit.metric == metric) return limit.value;
+    if (limit.metric != metric || (!limit.tier.empty() && limit.tier != tier)) continue;
+    const bool tighter = at_most ? limit.value < tightest : limit.value > tightest;
+    if (tightest == 0 || tighter) tightest = limit.value;
   }
-  return 0;
+  return tightest;
+}
+
+// What the bar allows a tier's calls.
+struct Allowed {
+  double ttft_s = 0;  // 0, here and below: it has no such limit.
+  double rate = 0;
+  double end_to_end_rate = 0;
+  double answer_s = 0;
+
+  bool nothing() const { return ttft_s <= 0 && rate <= 0 && end_to_end_rate <= 0 && answer_s <= 0; }
+  double SlowestAnswer(double tokens) const {
+    double slowest = std::numeric_limits<double>::infinity();
+    if (ttft_s > 0 || rate > 0) slowest = ttft_s + (rate > 0 ? tokens / rate : 0);
+    if (end_to_end_rate > 0) slowest = std::min(slowest, tokens / end_to_end_rate);
+    if (answer_s > 0) slowest = std::min(slowest, answer_s);
+    return slowest;
+  }
+};
+
+Allowed AllowedBy(const Bar& bar, const std::string& tier) {
+  return {.ttft_s = LimitOf(bar, Metric::kTtft, tier),
+          .rate = LimitOf(bar, Metric::kInteractivity, tier),
+          .end_to_end_rate = LimitOf(bar, Metric::kEndToEndInteractivity, tier),
+          .answer_s = LimitOf(bar, Metric::kGoodput, tier)};
 }
 
 std::uint32_t OutputOf(const Call& call, const RunPlan& plan) {
@@ -53,56 +87,20 @@ Session Shortened(Session session, std::uint32_t divisor) {
 
 // The session with every call as slow as the bar allows, where it limits speed; never faster than
 // recorded.
-Session AtTheBar(Session session, const RunPlan& plan, const Bar& bar) {
-  const double ttft_s = LimitOf(bar, Metric::kTtft);
-  const double rate = LimitOf(bar, Metric::kInteractivity);
-  if (ttft_s <= 0 && rate <= 0) return session;
+Session AtTheBar(Session session, const RunPlan& plan, const Allowed& allowed) {
+  if (allowed.nothing()) return session;
   for (Call& call : session.calls) {
-    const double decode_s = rate > 0 ? OutputOf(call, plan) / rate : 0;
-    const double ms = std::min((ttft_s + decode_s) * 1e3, 4e9);
+    const double ms = std::min(allowed.SlowestAnswer(OutputOf(call, plan)) * 1e3, 4e9);
     call.service_ms = std::max(call.service_ms, static_cast<std::uint32_t>(ms));
   }
   return session;
-}
-
-// Calls fn(call, blocks) for the earlier calls whose prompts begin as that of call `c` does,
-// nearest first, with the number of blocks shared, while it returns true.
-template <typename Fn>
-void ForAncestors(const Session& session, std::size_t c, Fn fn) {
-  std::uint32_t shared = session.calls[c].kept_blocks;
-  while (session.calls[c].ref >= 0) {
-    c = static_cast<std::size_t>(session.calls[c].ref);
-    if (!fn(c, shared)) return;
-    shared = std::min(shared, session.calls[c].kept_blocks);
-  }
-}
-
-// How many blocks of each call's prompt earlier calls have brought, with a cache that forgets
-// nothing. Calls that are left out bring none.
-std::vector<std::uint32_t> BlocksHit(const Session& session, const SessionGraph& graph) {
-  std::vector<std::uint32_t> hit(session.calls.size(), 0);
-  std::vector<std::uint32_t> brought(session.calls.size(), 0);  // Of each prompt, by calls so far.
-  for (std::size_t c = 0; c < session.calls.size(); ++c) {
-    ForAncestors(session, c, [&](std::size_t at, std::uint32_t shared) {
-      hit[c] = std::max(hit[c], std::min(shared, brought[at]));
-      return hit[c] < shared;
-    });
-    if (graph.left_out(c)) continue;
-    brought[c] = session.calls[c].blocks();
-    // What it keeps of prompts that were left out is there from now on.
-    ForAncestors(session, c, [&](std::size_t at, std::uint32_t shared) {
-      const bool fresh = brought[at] < shared;
-      if (fresh) brought[at] = shared;
-      return fresh;
-    });
-  }
-  return hit;
 }
 
 TierLoad LoadOf(const TierPlan& tier, const RunPlan& plan, const Corpus& corpus,
                 const Scenario& scenario) {
   TierLoad load;
   const DelayRule rule{plan.think_time, plan.think_time_cap};
+  const Allowed allowed = AllowedBy(scenario.bar, tier.name);
   const std::uint32_t scale = scenario.corpus.synthetic.empty() ? 1 : scenario.corpus.scale;
   for (const Session& recorded : corpus.sessions) {
     if (recorded.tier != tier.tier) continue;
@@ -113,8 +111,8 @@ TierLoad LoadOf(const TierPlan& tier, const RunPlan& plan, const Corpus& corpus,
     load.calls += graph.calls();
     load.recorded_s += ToSeconds(graph.length());
     load.at_bar_s +=
-        ToSeconds(SessionGraph(AtTheBar(session, plan, scenario.bar), rule, left_out).length());
-    const std::vector<std::uint32_t> hit = BlocksHit(session, graph);
+        ToSeconds(SessionGraph(AtTheBar(session, plan, allowed), rule, left_out).length());
+    const std::vector<std::uint32_t> hit = PrefixBlocksHit(session, graph, SharedPrefix::kNo);
     for (std::size_t c = 0; c < session.calls.size(); ++c) {
       if (graph.left_out(c)) continue;
       const Call& call = session.calls[c];
@@ -132,22 +130,80 @@ Duration TimeFor(double calls, double expected, Duration measure) {
   return FromSeconds(std::min(ToSeconds(measure) * calls / expected, 1e9));
 }
 
-Precision PrecisionOf(const Limit& limit, const DryStep& step, Duration measure) {
+// The lanes and calls that a limit is about.
+struct Sample {
+  std::uint32_t lanes = 0;
+  double requests = 0;
+  double requests_at_bar = 0;
+};
+
+// The fewest attempts of which none fails that the judge passes at `limit`.
+std::uint64_t FewestClean(double limit) {
+  const auto passes = [limit](std::uint64_t n) {
+    return ClopperPearson(0, static_cast<double>(n)).high < limit;
+  };
+  std::uint64_t high = 1;
+  while (!passes(high)) {
+    if (high > std::uint64_t{1} << 40) return kNoNumber;
+    high *= 2;
+  }
+  std::uint64_t low = high / 2;
+  while (high - low > 1) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    (passes(middle) ? high : low) = middle;
+  }
+  return high;
+}
+
+std::uint64_t CallsNeeded(const Limit& limit) {
+  if (!IsBadShare(limit.metric)) return FewestForQuantile(limit.quantile);
+  // How many answers call a tool, only the model knows.
+  if (limit.metric == Metric::kToolCalls) return 1;
+  const std::uint64_t clean = FewestClean(limit.value);
+  if (clean == kNoNumber) return kNoNumber;
+  return static_cast<std::uint64_t>(std::ceil(static_cast<double>(clean) * kDesignEffectAssumed));
+}
+
+// Between `clear`, which is not, and `close`, which is.
+template <typename Fn>
+double Edge(double clear, double close, Fn is_close) {
+  for (int i = 0; i < 40; ++i) {
+    const double middle = (clear + close) / 2;
+    (is_close(middle) ? close : clear) = middle;
+  }
+  return close;
+}
+
+// Failed shares whose interval holds the limit.
+Interval CloseBadShares(double limit, double effective) {
+  const auto is_close = [limit, effective](double share) {
+    const Interval interval = ClopperPearson(share * effective, effective);
+    return interval.low <= limit && limit <= interval.high;
+  };
+  return {.low = is_close(0) ? 0 : Edge(0, limit, is_close),
+          .high = is_close(1) ? 1 : Edge(1, limit, is_close)};
+}
+
+Precision PrecisionOf(const Limit& limit, const Sample& step, Duration measure) {
   Precision part;
   part.limit = limit;
-  part.calls = static_cast<std::uint64_t>(step.requests);
-  const bool errors = IsBadShare(limit.metric);
-  part.calls_needed = errors ? 1 : FewestForQuantile(limit.quantile);
+  part.calls = static_cast<std::uint64_t>(std::nearbyint(step.requests));
+  part.calls_needed = CallsNeeded(limit);
   part.measure_needed = TimeFor(static_cast<double>(part.calls_needed), step.requests, measure);
   part.measure_needed_at_bar =
       TimeFor(static_cast<double>(part.calls_needed), step.requests_at_bar, measure);
-  // How many answers call a tool, only the model knows.
-  if (step.sessions < 2 || part.calls == 0 || limit.metric == Metric::kToolCalls) return part;
-  const double p = errors ? limit.value : limit.quantile;
-  const double t = StudentTQuantile(0.975, step.sessions - 1.0);
-  part.half_width = std::min(
-      1.0, t * std::sqrt(kDesignEffectAssumed * p * (1 - p) / static_cast<double>(part.calls)));
+  if (step.lanes < 2 || part.calls == 0 || limit.metric == Metric::kToolCalls) return part;
   part.measure_for_half = TimeFor(4 * step.requests, step.requests, measure);
+  const double effective = static_cast<double>(part.calls) / kDesignEffectAssumed;
+  const bool bad = IsBadShare(limit.metric);
+  const double p = bad ? limit.value : limit.quantile;
+  const double half =
+      StudentTQuantile(0.975, step.lanes - 1.0) * std::sqrt(p * (1 - p) / effective);
+  part.close = bad ? CloseBadShares(limit.value, effective)
+                   : Interval{.low = std::max(0.0, p - half), .high = std::min(1.0, p + half)};
+  const Chances chances = ChancesOfDecision(limit, part.calls, half);
+  part.better_passes = chances.better_passes;
+  part.worse_fails = chances.worse_fails;
   return part;
 }
 
@@ -174,12 +230,15 @@ DryStep StepOf(std::uint32_t sessions, const Scenario& scenario, const std::vect
     ++step.lanes_per_tier[lane.tier];
     ++step.lanes_per_agent[lane.agent_slot];
   }
+  std::vector<Sample> samples(loads.size());
   for (std::size_t t = 0; t < loads.size(); ++t) {
     const TierLoad& load = loads[t];
+    const std::uint32_t lanes = step.lanes_per_tier[t];
+    const double calls = lanes * load.CallsIn(sweep.measure, load.recorded_s);
+    samples[t] = {lanes, calls, lanes * load.CallsIn(sweep.measure, load.at_bar_s)};
     if (load.calls <= 0) continue;
-    const double calls = step.lanes_per_tier[t] * load.CallsIn(sweep.measure, load.recorded_s);
     step.requests += calls;
-    step.requests_at_bar += step.lanes_per_tier[t] * load.CallsIn(sweep.measure, load.at_bar_s);
+    step.requests_at_bar += samples[t].requests_at_bar;
     const double tokens_in = calls * load.tokens_in / load.calls;
     step.tokens_in += tokens_in;
     step.tokens_cached += load.blocks > 0 ? tokens_in * load.blocks_hit / load.blocks : 0;
@@ -187,13 +246,28 @@ DryStep StepOf(std::uint32_t sessions, const Scenario& scenario, const std::vect
   }
   step.at_least = limits::kStartAhead + sweep.warm_up + sweep.measure;
   step.at_most = step.at_least + sweep.prime_limit + sweep.drain_limit;
+  const Sample all{sessions, step.requests, step.requests_at_bar};
   for (const Limit& limit : scenario.bar.limits) {
-    step.parts.push_back(PrecisionOf(limit, step, sweep.measure));
+    const auto tier = std::find_if(plan.tiers.begin(), plan.tiers.end(),
+                                   [&](const TierPlan& t) { return t.name == limit.tier; });
+    const bool of_tier = tier != plan.tiers.end();
+    const Sample& sample =
+        of_tier ? samples[static_cast<std::size_t>(tier - plan.tiers.begin())] : all;
+    step.parts.push_back(PrecisionOf(limit, sample, sweep.measure));
   }
   return step;
 }
 
 }  // namespace
+
+std::optional<Duration> MeasureOfBlocks(Duration needed, Duration block) {
+  if (block <= Duration{0}) return std::nullopt;
+  const std::int64_t blocks = std::max<std::int64_t>(1, (needed - Duration{1}) / block + 1);
+  if (blocks > static_cast<std::int64_t>(limits::kBlocksMax) || blocks > kPhaseMax / block) {
+    return std::nullopt;
+  }
+  return blocks * block;
+}
 
 DryPlan MakeDryPlan(const Scenario& scenario, const RunPlan& plan, const Corpus& corpus) {
   std::vector<TierLoad> loads;

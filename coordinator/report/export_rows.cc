@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/text.h"
+#include "coordinator/judge/metrics.h"
 
 namespace plimsoll {
 namespace {
@@ -208,9 +209,10 @@ void PartFields(std::string_view metric, const PartVerdict* part, Line& line) {
   share("share_high_95", there ? part->share_high : 0);
 }
 
+// The bar's first limit on all calls' `metric`; rows of parts have every limit.
 const PartVerdict* PartOf(const StepVerdict& verdict, Metric metric) {
   for (const PartVerdict& part : verdict.parts) {
-    if (part.limit.metric == metric) return &part;
+    if (part.limit.metric == metric && part.limit.tier.empty()) return &part;
   }
   return nullptr;
 }
@@ -234,7 +236,48 @@ void AppendStepLine(LineKind kind, const StepRow& row, std::string* out) {
   SpeedFields(s, line);
   ErrorFields(s, line);
   DoubtFields(s.fidelity.doubts, line);
+  for (const Metric metric : {Metric::kEndToEndInteractivity, Metric::kGoodput}) {
+    PartFields(TraitsOf(metric).key, PartOf(s.verdict, metric), line);
+  }
   line.Text("notes", Joined(row.notes));
+  line.End();
+}
+
+void OriginFields(const std::optional<LimitOrigin>& origin, Line& line) {
+  const bool there = origin.has_value();
+  line.Text("limit_from_runs", there ? Joined(origin->runs) : "");
+  there ? line.Count("limit_from_sessions", origin->sessions) : line.Absent("limit_from_sessions");
+  line.Real("limit_factor", there ? std::optional(origin->factor) : std::nullopt);
+  line.Real("limit_baseline", there ? std::optional(origin->baseline) : std::nullopt);
+  line.Real("limit_low_95", there ? origin->low : std::nullopt);
+  line.Real("limit_high_95", there ? origin->high : std::nullopt);
+}
+
+void AppendPartLine(LineKind kind, const StepPlan& plan, const PartVerdict& part,
+                    std::string* out) {
+  const Limit& limit = part.limit;
+  Line line(kind, out);
+  line.Count("step", plan.step);
+  line.Count("sessions", plan.sessions);
+  line.Text("part", PartKey(limit));
+  line.Text("metric", TraitsOf(limit.metric).key);
+  line.Text("tier", limit.tier);
+  line.Text("unit", TraitsOf(limit.metric).unit);
+  line.Real("quantile_share",
+            IsBadShare(limit.metric) ? std::nullopt : std::optional(limit.quantile));
+  line.Real("limit", limit.value);
+  OriginFields(limit.origin, line);
+  line.Text("verdict", Name(part.verdict));
+  line.Text("lean", LeanName(part.lean));
+  line.Count("n", part.n);
+  line.Real("value", part.value);
+  line.Flag("value_infinite", part.value_infinite);
+  line.Real("value_ok_only", part.value_ok_only);
+  line.Real("share", part.share_within);
+  line.Real("share_low_95", part.share_low);
+  line.Real("share_high_95", part.share_high);
+  line.Real("margin_of_limit", part.margin);
+  line.Text("reason", part.reason);
   line.End();
 }
 
@@ -301,6 +344,14 @@ std::string StepHeader(RowForm form) {
   return header;
 }
 
+std::string PartHeader(RowForm form) {
+  std::string header;
+  if (form == RowForm::kCsv) {
+    AppendPartLine(LineKind::kCsvHeader, StepPlan{}, PartVerdict{}, &header);
+  }
+  return header;
+}
+
 std::string RecordHeader(RowForm form) {
   std::string header;
   if (form == RowForm::kCsv) {
@@ -311,6 +362,12 @@ std::string RecordHeader(RowForm form) {
 
 void AppendStep(RowForm form, const StepRow& row, std::string* out) {
   AppendStepLine(KindOf(form), row, out);
+}
+
+void AppendParts(RowForm form, const StepRow& row, std::string* out) {
+  for (const PartVerdict& part : row.summary.verdict.parts) {
+    AppendPartLine(KindOf(form), row.summary.plan, part, out);
+  }
 }
 
 void AppendRecord(RowForm form, const keys::BatchKey& batch, const CallRecord& record,

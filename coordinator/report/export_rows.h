@@ -1,6 +1,6 @@
-// Steps and records as rows for other programs: CSV (quoted as RFC 4180 says, lines end in "\n") or
-// a JSON object a line. Instants and spans are whole nanoseconds, names carry their units, what is
-// absent is an empty field or null. docs/api.md lists the columns. Pure.
+// Steps, their parts and records as rows for other programs: CSV (quoted as RFC 4180 says, lines
+// end in "\n") or a JSON object a line. Instants and spans are whole nanoseconds, names carry their
+// units, what is absent is an empty field or null. docs/api.md lists the columns. Pure.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,13 @@ enum class RowForm : std::uint8_t { kCsv, kJsonl };
 
 // The first line of a CSV file; empty for JSON lines, which name their fields themselves.
 std::string StepHeader(RowForm form);
+std::string PartHeader(RowForm form);
 std::string RecordHeader(RowForm form);
 
-// Each appends one line.
+// Each appends one line, but for parts.
 void AppendStep(RowForm form, const StepRow& row, std::string* out);
+// A line for each limit of the bar.
+void AppendParts(RowForm form, const StepRow& row, std::string* out);
 // `batch` says who sent the record, and in which batch.
 void AppendRecord(RowForm form, const keys::BatchKey& batch, const CallRecord& record,
                   std::string* out);

@@ -24,11 +24,9 @@ std::string PromptSentence(const FidelitySummary& f) {
                                  Percent(f.drift_p50), Percent(f.drift_max), f.prompt_n);
   if (f.drift_over == 0) return text;
   const double total = f.drift_total.value_or(0);
-  return fmt::format(
-      "warning: {}; {} calls over {:g}%, all tokens {:.2g}% {} than planned: the load was not the "
-      "recorded one",
-      text, f.drift_over, kDriftShareMax * 100, std::abs(total) * 100,
-      total < 0 ? "fewer" : "more");
+  return fmt::format("{}; {} calls over {:g}%, all tokens {:.2g}% {} than planned", text,
+                     f.drift_over, kDriftShareMax * 100, std::abs(total) * 100,
+                     total < 0 ? "fewer" : "more");
 }
 
 std::string ToolSentence(const FidelitySummary& f) {
@@ -39,19 +37,6 @@ std::string ToolSentence(const FidelitySummary& f) {
     text += fmt::format(", {} cut by their cap", f.tool_present - judged);
   }
   return text;
-}
-
-// Fewer chunks: several tokens came in one. More: tokens were cut, or not counted.
-std::string ChunkSentence(const UsageDoubts& d) {
-  const double share =
-      d.tokens > 0 ? static_cast<double>(d.chunks) / static_cast<double>(d.tokens) : 0;
-  return fmt::format(
-      "warning: chunks are not tokens: in {} of {} answers they differ by over {:g}%; {:.3g} "
-      "chunks "
-      "a token over all: {}",
-      d.answers_unlike, d.answers, kChunksUnlikeShare * 100, share,
-      share < 1 ? "several tokens come in one, and speed rests on what usage counts"
-                : "usage counts fewer tokens than were streamed, and speed is understated");
 }
 
 // Every kind that came, however rare: what cannot be is a wrong count or a wrong clock.
@@ -73,10 +58,6 @@ void AddDoubts(const UsageDoubts& d, std::vector<std::pair<std::string, std::str
         fmt::format("faster than {:g} tok/s: tokens were held back and came at once, or the count "
                     "is wrong",
                     kRateBelievable));
-  }
-  const auto unlike = static_cast<double>(d.answers_unlike);
-  if (unlike > kAnswersUnlikeShareMax * static_cast<double>(d.answers)) {
-    lines->emplace_back("chunks", ChunkSentence(d));
   }
 }
 

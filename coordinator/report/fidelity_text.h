@@ -10,7 +10,7 @@
 namespace plimsoll {
 
 // Label and text of each line: output lengths, prompt lengths, tool calls, reasoning, impossible
-// usage, chunks that are not tokens.
+// usage. What of it looks wrong is a suspicion (coordinator/judge/suspicion.h).
 std::vector<std::pair<std::string, std::string>> FidelityLines(const FidelitySummary& fidelity);
 
 }  // namespace plimsoll

@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "coordinator/judge/metrics.h"
+
 namespace plimsoll {
 namespace {
 
@@ -48,23 +50,22 @@ Json LeanName(Lean lean) {
   return nullptr;
 }
 
-const char* UnitOf(Metric metric) {
-  switch (metric) {
-    case Metric::kTtft:
-      return "s";
-    case Metric::kInteractivity:
-      return "tok/s";
-    case Metric::kErrors:
-    case Metric::kToolCalls:
-      return "share";
-  }
-  return "";
+Json Of(const LimitOrigin& origin) {
+  return {{"runs", origin.runs},
+          {"sessions", origin.sessions},
+          {"factor", Number(origin.factor)},
+          {"baseline", Number(origin.baseline)},
+          {"low_95", Number(origin.low)},
+          {"high_95", Number(origin.high)}};
 }
 
 Json Of(const Limit& limit) {
   Json json = {{"metric", Name(limit.metric)},
                {"limit", Number(limit.value)},
-               {"unit", UnitOf(limit.metric)}};
+               {"unit", TraitsOf(limit.metric).unit},
+               {"key", PartKey(limit)},
+               {"tier", limit.tier.empty() ? Json() : Json(limit.tier)},
+               {"origin", limit.origin ? Of(*limit.origin) : Json()}};
   if (!IsBadShare(limit.metric)) json["quantile"] = Number(limit.quantile);
   return json;
 }
@@ -106,6 +107,7 @@ Json AgentOf(const AgentEvidence& agent, bool told) {
           {"loop_lag_max_ms", Known(told, Millis(agent.loop_lag_max_ns))},
           {"loop_stalled_ms", Known(told, Millis(agent.loop_stalled_ns))},
           {"cpu_share_max", Known(told, Number(agent.cpu_share_max))},
+          {"wall_moved_ms", Known(told, Millis(agent.wall_moved_ns))},
           {"records_lost", Known(told, agent.records_lost)},
           {"lost", agent.lost}};
 }
@@ -116,6 +118,10 @@ Json Of(const Identity& identity) {
           {"right", identity.right},
           {"tolerance", identity.tolerance},
           {"holds", identity.holds()}};
+}
+
+Json Of(const Suspicion& suspicion) {
+  return {{"check", Name(suspicion.check)}, {"text", suspicion.text}};
 }
 
 Json OutcomesOf(const ErrorSummary& errors) {
@@ -148,6 +154,7 @@ Json TierOf(const TierReplay& tier, bool told) {
           {"corpus_prompt_tokens_left_out", c.tokens_left_out}};
 }
 
+Json Of(const PartCapacity& part);
 Json Of(const ReportedStep& step);
 Json Of(const LadderResult& ladder);
 
@@ -304,11 +311,35 @@ Json Of(const ReportedStep& step) {
           {"replay", Known(!s.replay.tiers.empty(), ReplayOf(s.replay, told))},
           {"agents", std::move(agents)},
           {"identities", ListOf(s.identities)},
+          {"suspicions", ListOf(s.suspicions)},
           {"notes", step.notes}};
+}
+
+Json Of(const CapacityEnd& end) {
+  constexpr const char* kKinds[] = {"", "below", "at", "at_least"};
+  return {{"kind", kKinds[static_cast<std::size_t>(end.kind)]},
+          {"sessions", Number(end.sessions)},
+          {"whole_sessions", end.whole()},
+          {"requests_in_flight", Number(end.requests_in_flight)},
+          {"requests_in_flight_interpolated", end.interpolated}};
+}
+
+Json Of(const std::optional<CapacityBand>& band) {
+  if (!band) return {};
+  return {{"value", Of(band->value)}, {"low_95", Of(band->low)}, {"high_95", Of(band->high)}};
+}
+
+Json Of(const PartCapacity& part) {
+  Json json = Of(part.limit);
+  json["sessions"] = Of(part.band);
+  return json;
 }
 
 Json Of(const Capacity& capacity) {
   return {{"sentence", capacity.sentence},
+          {"sessions", Of(capacity.band)},
+          {"parts", ListOf(capacity.parts)},
+          {"limiting_part", Number(capacity.limiting_part)},
           {"last_passed_sessions", Number(capacity.passed)},
           {"first_failed_sessions", Number(capacity.failed)},
           {"limited_by", capacity.limited_by ? Json(Name(*capacity.limited_by)) : Json()},

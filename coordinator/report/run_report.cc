@@ -27,7 +27,8 @@ ReportModel ModelOf(const RunInfo& info, const Scenario& scenario, std::vector<S
   model.model = scenario.target.model;
   model.corpus = std::move(corpus_label);
   model.target = scenario.sweep.target;
-  model.bar = scenario.bar;
+  // The scenario does not have the values of limits that come from baseline runs.
+  model.bar = info.bar.limits.empty() ? scenario.bar : info.bar;
   for (StepRow& row : steps) {
     model.steps.push_back({.summary = std::move(row.summary), .notes = std::move(row.notes)});
   }

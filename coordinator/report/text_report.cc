@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include "common/base/text.h"
+#include "coordinator/judge/capacity_words.h"
+#include "coordinator/judge/metrics.h"
 #include "coordinator/report/fidelity_text.h"
 #include "coordinator/report/replay_text.h"
 #include "coordinator/report/text_layout.h"
@@ -85,6 +87,31 @@ std::string StepTable(const ReportModel& model) {
   return text;
 }
 
+// What the bar's rarer limits mean, by their terms.
+std::vector<std::pair<std::string, std::string>> BarTerms(const Bar& bar) {
+  const auto any = [&bar](auto holds) {
+    return std::any_of(bar.limits.begin(), bar.limits.end(), holds);
+  };
+  std::vector<std::pair<std::string, std::string>> terms;
+  if (any([](const Limit& l) { return l.metric == Metric::kEndToEndInteractivity; })) {
+    terms.emplace_back("end to end",
+                       "interactivity from the instant a call was due to its last token; P90: nine "
+                       "in ten calls reach or beat it");
+  }
+  if (any([](const Limit& l) { return l.metric == Metric::kGoodput; })) {
+    terms.emplace_back(
+        "goodput",
+        "time to a whole usable answer, from the instant a call was due; P90: nine in "
+        "ten calls had theirs by then, a failed call never");
+  }
+  if (any([](const Limit& l) { return l.origin.has_value(); })) {
+    terms.emplace_back("baseline",
+                       "stored runs of today's recipe; what they differ by is the limit's own "
+                       "interval, and a part passes or fails only on all of it");
+  }
+  return terms;
+}
+
 // Every abbreviation of the table and of the details, and the marks that are in it.
 std::string Legend(const ReportModel& model) {
   const auto any = [&](auto holds) {
@@ -93,7 +120,7 @@ std::string Legend(const ReportModel& model) {
   };
   std::string text;
   const auto add = [&text](const std::string& term, const std::string& meaning) {
-    text += Wrap(fmt::format("  {:<10}", term), meaning, kReportColumns);
+    text += Wrap(fmt::format("  {:<9} ", term), meaning, kReportColumns);
   };
   add("sessions", "concurrent agent sessions held; requests in flight: what they kept open, mean");
   add("TTFT",
@@ -105,6 +132,7 @@ std::string Legend(const ReportModel& model) {
   add("n",
       "calls behind the number, failed ones included (infinitely slow); answers in one chunk "
       "have no tok/s");
+  for (const auto& [term, meaning] : BarTerms(model.bar)) add(term, meaning);
   add("errors%", "attempts that failed and calls never sent");
   add("sent%",
       "session time with a call open or in a recorded pause; under 95% latencies are not "
@@ -112,6 +140,9 @@ std::string Legend(const ReportModel& model) {
   add("offered%",
       "session time that was not lost by this load generator; under 95% the step is "
       "void");
+  add("capacity",
+      "sessions that hold, interpolated between steps and rounded down, [low–high] its 95% "
+      "interval; open: beyond the steps that were run");
   add("95%",
       "interval: the values that a repetition would plausibly give; the verdict is on all "
       "of it");
@@ -250,7 +281,7 @@ std::string IdentitySentence(const std::vector<Identity>& identities) {
 
 // A line of a step's details, its label in a column of its own.
 std::string Detail(const std::string& label, const std::string& text) {
-  return Wrap(fmt::format("  {:<15}", label), Printable(text), kReportColumns);
+  return Wrap(fmt::format("  {:<14} ", label), Printable(text), kReportColumns);
 }
 
 std::string StepDetails(const ReportedStep& step) {
@@ -265,9 +296,9 @@ std::string StepDetails(const ReportedStep& step) {
       text += Detail(s.broken_off_after ? "interrupted" : "void", reason);
     }
   } else {
-    for (const PartVerdict& part : s.verdict.parts) {
-      text +=
-          Detail(Name(part.limit.metric), fmt::format("{}: {}", Name(part.verdict), part.reason));
+    for (std::size_t i = 0; i < s.verdict.parts.size(); ++i) {
+      const PartVerdict& part = s.verdict.parts[i];
+      text += Detail(LabelOf(s.verdict, i), fmt::format("{}: {}", Name(part.verdict), part.reason));
     }
   }
   text += Detail("TTFT", TtftSentence(s.ttft));
@@ -279,6 +310,7 @@ std::string StepDetails(const ReportedStep& step) {
     for (const std::string& line : ReplaySentences(s.replay)) text += Detail("replay", line);
   }
   if (!s.broken_off_after) text += Detail("books", IdentitySentence(s.identities));
+  for (const Suspicion& suspicion : s.suspicions) text += Detail("suspicion", suspicion.text);
   for (const std::string& note : step.notes) text += Detail("note", note);
   return text + AgentTable(s);
 }
@@ -289,6 +321,7 @@ std::string Heading(const ReportModel& model) {
   for (const LadderResult& ladder : model.tier_ladders) {
     text += LabelledLine(ladder.tier, "alone: " + ladder.sentence);
   }
+  if (model.capacity.band) text += LabelledLine("by part", PartsSentence(model.capacity));
   text += LabelledLine("run",
                        fmt::format("{} ({}){}{}", model.run_name, model.run_id,
                                    model.started_at.empty() ? "" : ", started ", model.started_at));
@@ -304,24 +337,30 @@ std::string Heading(const ReportModel& model) {
   return text;
 }
 
+// " (+10% of 3 baseline runs' 5.3 s, 5.6 to 6.1 s)"; empty of a limit that was written down.
+std::string OriginText(const Limit& limit) {
+  if (!limit.origin) return "";
+  const LimitOrigin& origin = *limit.origin;
+  const auto text = [&limit](double value) {
+    return LimitText({.metric = limit.metric, .value = value, .tier = {}, .origin = limit.origin});
+  };
+  std::string from = fmt::format(" ({:+.3g}% of ", (origin.factor - 1) * 100);
+  from += origin.runs.size() == 1 ? std::string("one baseline run's ")
+                                  : fmt::format("{} baseline runs' ", origin.runs.size());
+  from += text(origin.baseline);
+  if (!origin.low || !origin.high) return from + ", how windows differ is unknown)";
+  return from + fmt::format(", {} to {})", text(*origin.low), text(*origin.high));
+}
+
 }  // namespace
 
 std::string BarSentence(const Bar& bar) {
   std::string text;
   for (const Limit& limit : bar.limits) {
     if (!text.empty()) text += " · ";
-    switch (limit.metric) {
-      case Metric::kTtft:
-        text += fmt::format("TTFT P{:g} <= {:g} s", limit.quantile * 100, limit.value);
-        break;
-      case Metric::kInteractivity:
-        text += fmt::format("interactivity P{:g} >= {:g} tok/s", limit.quantile * 100, limit.value);
-        break;
-      case Metric::kErrors:
-      case Metric::kToolCalls:
-        text += fmt::format("{} <= {:g}%", Name(limit.metric), limit.value * 100);
-        break;
-    }
+    text += fmt::format("{} {} {}{}", PartName(limit),
+                        TraitsOf(limit.metric).at_most ? "<=" : ">=", LimitText(limit),
+                        OriginText(limit));
   }
   return text;
 }

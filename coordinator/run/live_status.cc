@@ -1,20 +1,13 @@
 #include "coordinator/run/live_status.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "common/base/limits.h"
-#include "coordinator/ingest/step_so_far.h"
 #include "coordinator/run/ladders.h"
 
 namespace plimsoll {
 namespace {
-
-double QuantileOf(const Bar& bar, Metric metric) {
-  for (const Limit& limit : bar.limits) {
-    if (limit.metric == metric) return limit.quantile;
-  }
-  return 0.9;
-}
 
 std::optional<double> Scaled(std::optional<std::int64_t> value, double unit) {
   if (!value.has_value()) return std::nullopt;
@@ -22,18 +15,15 @@ std::optional<double> Scaled(std::optional<std::int64_t> value, double unit) {
 }
 
 LiveNumbers NumbersOf(const StepIngest& ingest, const Bar& bar) {
-  const StepSoFar so_far = SoFar(ingest.cells(), QuantileOf(bar, Metric::kTtft),
-                                 QuantileOf(bar, Metric::kInteractivity));
+  StepSoFar so_far = SoFar(ingest.cells(), bar, ingest.tier_names());
   return {.attempts = ingest.attempts(),
           .outcomes = ingest.outcomes(),
           .ttft_n = so_far.ttft_n,
           .ttft_p90_s = Scaled(so_far.ttft_p90_ns.value, 1e9),
           .rate_n = so_far.rate_n,
           .rate_reached_by_90_tok_s = Scaled(so_far.rate_p90_mtok_s, 1e3),
-          .ttft_at_bar_s = Scaled(so_far.ttft_asked_ns.value, 1e9),
-          .rate_at_bar_tok_s = Scaled(so_far.rate_asked_mtok_s, 1e3),
           .ttft_p90_infinite = so_far.ttft_p90_ns.infinite,
-          .ttft_at_bar_infinite = so_far.ttft_asked_ns.infinite};
+          .parts = std::move(so_far.parts)};
 }
 
 Duration Left(MonoTime until, MonoTime now) {

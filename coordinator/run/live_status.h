@@ -12,6 +12,7 @@
 #include "common/record/outcome.h"
 #include "coordinator/fleet/fleet.h"
 #include "coordinator/ingest/step_ingest.h"
+#include "coordinator/ingest/step_so_far.h"
 #include "coordinator/judge/bar.h"
 #include "coordinator/run/run_machine.h"
 
@@ -37,12 +38,8 @@ struct LiveNumbers {
   std::optional<double> ttft_p90_s;  // Absent: none yet, or infinite.
   std::uint64_t rate_n = 0;          // Calls: with an interactivity, or failed (0).
   std::optional<double> rate_reached_by_90_tok_s;
-  // The same at the bar's own quantiles, where it has limits; else at 90%.
-  std::optional<double> ttft_at_bar_s;
-  std::optional<double> rate_at_bar_tok_s;
-  // The TTFT percentile fell among failed calls.
-  bool ttft_p90_infinite = false;
-  bool ttft_at_bar_infinite = false;
+  bool ttft_p90_infinite = false;  // The TTFT percentile fell among failed calls.
+  std::vector<LimitSoFar> parts;   // By the bar's limits.
 };
 
 // Part of a step's time; the order is that of time.

@@ -3,73 +3,42 @@
 #include <fmt/format.h>
 
 #include "common/base/text.h"
+#include "coordinator/judge/metrics.h"
 #include "coordinator/judge/proportion.h"
 
 namespace plimsoll {
 namespace {
 
-std::uint64_t FailuresOf(const OutcomeCounts& outcomes) {
-  std::uint64_t failures = 0;
-  for (std::size_t i = 1; i < kOutcomes; ++i) {
-    if (IsFailure(static_cast<Outcome>(i))) failures += outcomes[i];
-  }
-  return failures;
+// Told by records alone, at the step's end.
+bool AtTheEnd(const Limit& limit) {
+  return limit.metric == Metric::kToolCalls;
 }
 
-PartSoFar TtftSoFar(const Limit& limit, const LiveNumbers& numbers) {
-  PartSoFar part{.name = fmt::format("TTFT P{:g}", limit.quantile * 100),
-                 .value = numbers.ttft_at_bar_infinite ? "infinite" : "–",
-                 .limit = fmt::format("limit {:g} s", limit.value),
-                 .n = numbers.ttft_n,
-                 .enough = numbers.ttft_n >= FewestForQuantile(limit.quantile)};
-  if (!numbers.ttft_at_bar_s.has_value()) return part;
-  part.value = ThreeDigits(*numbers.ttft_at_bar_s) + " s";
-  part.within = *numbers.ttft_at_bar_s <= limit.value;
-  return part;
-}
-
-PartSoFar RateSoFar(const Limit& limit, const LiveNumbers& numbers) {
-  PartSoFar part{.name = fmt::format("interactivity P{:g}", limit.quantile * 100),
-                 .value = "–",
-                 .limit = fmt::format("limit {:g} tok/s", limit.value),
-                 .n = numbers.rate_n,
-                 .enough = numbers.rate_n >= FewestForQuantile(limit.quantile)};
-  if (!numbers.rate_at_bar_tok_s.has_value()) return part;
-  part.value = ThreeDigits(*numbers.rate_at_bar_tok_s) + " tok/s";
-  part.within = *numbers.rate_at_bar_tok_s >= limit.value;
-  return part;
-}
-
-PartSoFar ErrorsSoFar(const Limit& limit, const LiveNumbers& numbers) {
-  PartSoFar part{.name = "errors",
-                 .value = "–",
-                 .limit = fmt::format("limit {:g}%", limit.value * 100),
-                 .n = numbers.attempts,
-                 .enough = numbers.attempts > 0};
-  if (numbers.attempts == 0) return part;
-  const double share =
-      static_cast<double>(FailuresOf(numbers.outcomes)) / static_cast<double>(numbers.attempts);
-  part.value = fmt::format("{:.2f}%", share * 100);
-  part.within = share <= limit.value;
+PartSoFar InWords(const Limit& limit, const LimitSoFar& so_far) {
+  const MetricTraits& traits = TraitsOf(limit.metric);
+  PartSoFar part{.name = PartName(limit),
+                 .value = so_far.value.infinite ? "infinite" : "–",
+                 .limit = "limit " + LimitText(limit),
+                 .n = so_far.n};
+  if (AtTheEnd(limit)) return part;
+  part.enough = IsBadShare(limit.metric) ? part.n > 0 : part.n >= FewestForQuantile(limit.quantile);
+  if (!so_far.value.value) return part;
+  const double value = *so_far.value.value;
+  part.value = IsBadShare(limit.metric) ? fmt::format("{:.2f}%", value * 100)
+                                        : fmt::format("{} {}", ThreeDigits(value), traits.unit);
+  part.within = traits.at_most ? value <= limit.value : value >= limit.value;
   return part;
 }
 
 }  // namespace
 
-PartSoFar SoFarOf(const Limit& limit, const LiveNumbers& numbers) {
-  switch (limit.metric) {
-    case Metric::kTtft:
-      return TtftSoFar(limit, numbers);
-    case Metric::kInteractivity:
-      return RateSoFar(limit, numbers);
-    case Metric::kErrors:
-      break;
-    case Metric::kToolCalls:  // Told by records alone, at the step's end.
-      return {.name = "tool calls",
-              .value = "–",
-              .limit = fmt::format("limit {:g}%", limit.value * 100)};
+std::vector<PartSoFar> PartsOf(const LiveNumbers& numbers, const Bar& bar) {
+  std::vector<PartSoFar> parts;
+  for (std::size_t i = 0; i < bar.limits.size(); ++i) {
+    const bool known = i < numbers.parts.size();
+    parts.push_back(InWords(bar.limits[i], known ? numbers.parts[i] : LimitSoFar{}));
   }
-  return ErrorsSoFar(limit, numbers);
+  return parts;
 }
 
 std::string FailuresByOutcome(const OutcomeCounts& outcomes) {
@@ -84,8 +53,7 @@ std::string FailuresByOutcome(const OutcomeCounts& outcomes) {
 
 std::string PartsSoFar(const LiveNumbers& numbers, const Bar& bar) {
   std::string text;
-  for (const Limit& limit : bar.limits) {
-    const PartSoFar part = SoFarOf(limit, numbers);
+  for (const PartSoFar& part : PartsOf(numbers, bar)) {
     text += fmt::format("; {} {} ({}, n {})", part.name, part.value, part.limit, part.n);
   }
   const std::string failures = FailuresByOutcome(numbers.outcomes);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "coordinator/judge/bar.h"
 #include "coordinator/run/live_status.h"
@@ -20,7 +21,8 @@ struct PartSoFar {
   bool within = false;
 };
 
-PartSoFar SoFarOf(const Limit& limit, const LiveNumbers& numbers);
+// One for each limit of the bar; nothing is known of those that the numbers do not have yet.
+std::vector<PartSoFar> PartsOf(const LiveNumbers& numbers, const Bar& bar);
 
 // "1 refused, 2 cut"; empty without failures.
 std::string FailuresByOutcome(const OutcomeCounts& outcomes);

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "coordinator/fleet/agent_room.h"
+#include "common/base/wall_watch.h"
 #include "coordinator/fleet/fleet.h"
 #include "coordinator/ingest/batch_gate.h"
 #include "coordinator/ingest/step_ingest.h"
@@ -51,6 +51,7 @@ struct RunDeps {
   AgentLinks& links;
   RunJournal& journal;
   AgentSpawner* spawner = nullptr;  // Null: agents dial in.
+  const Clock* clock = nullptr;     // Whether the wall clock steps; null: nobody looks.
   // Makes preflight's calls; answers once, later.
   std::function<void(std::function<void(PreflightReport)>)> preflight;
   std::function<void(const std::string&)> say;      // A line for people, as it happens.
@@ -117,9 +118,10 @@ class RunDriver final : public FleetEvents {
   void SayWhatIsMissing();
   void KeepBrokenOffStep();
   void FailStore(const Status& status);
+  std::vector<Suspicion> LookAt(const StepEvidence& evidence, const StepVerdict& verdict);
   std::vector<AgentEvidence> AgentsOfStep() const;
   std::vector<LaneSpec> LanesOf(std::uint32_t sessions, std::size_t ladder) const;
-  LaneShare MostOf(std::uint32_t slot) const;
+  std::vector<LaneNeeds> NeedsOf(std::uint32_t slot) const;
   void StartGenerationIfLanesEnd(const action::PrepareStep& a);
   StepEvidence EvidenceOfStep();
   bool HasRoom(std::uint32_t slot);
@@ -135,6 +137,8 @@ class RunDriver final : public FleetEvents {
   std::vector<LaneSpec> lanes_;      // Of the current step.
   std::uint64_t records_acked_ = 0;  // Of the whole run.
   std::vector<RunStep> steps_;
+  std::vector<StepFigures> figures_;     // Of the steps that were judged.
+  std::optional<WallWatch> wall_;        // Of the present step.
   StepEvidence last_evidence_;           // Of the last judged step: an extension joins it.
   std::optional<EarlyFinding> finding_;  // Of the present step: it was failed early.
   std::vector<Timer> looks_;             // Of the present step.

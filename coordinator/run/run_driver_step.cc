@@ -34,6 +34,10 @@ StepEvidence RunDriver::EvidenceOfStep() {
                                  .left = static_cast<std::int64_t>(records_acked_),
                                  .right = static_cast<std::int64_t>(deps_.journal.records_kept())});
   replay_facts_.Describe(&evidence.replay);
+  if (wall_) {
+    wall_->Look();
+    evidence.suspicion.wall_moved_ns = wall_->moved().count();
+  }
   const bool extends = machine_.state().origin.kind == StepKind::kExtension;
   if (!extends) return evidence;
   return JoinEvidence(last_evidence_, evidence);
@@ -47,6 +51,7 @@ void RunDriver::Do(const action::JudgeStep&) {
   if (finding_) verdict = FailedEarly(std::move(verdict), *finding_);
   RunStep step{.summary = Summarize(evidence, verdict), .note = machine_.state().step_note};
   step.summary.origin = machine_.state().origin;
+  step.summary.suspicions = LookAt(evidence, verdict);
   if (finding_) {
     step.summary.plan.measure = spec_.settings.step.measure;  // As planned; origin says the rest.
     AddNote(step.note, EarlyWords(*finding_, evidence.plan.measure, ingest_->hung_up()));
@@ -92,6 +97,13 @@ void RunDriver::Look(std::uint32_t done) {
 void RunDriver::Do(const action::EndMeasure& a) {
   ingest_->EndEarly(a.measure);
   fleet_.SendAll(EndMeasure{.step = machine_.state().step.step, .measure = a.measure});
+}
+
+std::vector<Suspicion> RunDriver::LookAt(const StepEvidence& evidence, const StepVerdict& verdict) {
+  std::vector<Suspicion> found =
+      SuspicionsOf(evidence, verdict.is_void, {.others = figures_, .server = std::nullopt});
+  figures_.push_back(FiguresOf(evidence, verdict.is_void));
+  return found;
 }
 
 void RunDriver::Do(const action::BreakOffStep&) {
@@ -151,6 +163,7 @@ std::vector<AgentEvidence> RunDriver::AgentsOfStep() const {
       agent.lateness_max_ns = tally->lateness_max_ns;
       agent.loop_lag_max_ns = tally->loop_lag_max_ns;
       agent.loop_stalled_ns = tally->loop_stalled_ns;
+      agent.wall_moved_ns = tally->wall_moved_ns;
       agent.cpu_share_max = tally->cpu_share_max;
       agent.records_lost = tally->records_lost;
     }

@@ -9,6 +9,7 @@
 
 #include "common/base/text.h"
 #include "common/config/quantities.h"
+#include "coordinator/judge/metrics.h"
 #include "fmt/format.h"
 
 namespace plimsoll {
@@ -259,8 +260,6 @@ void CheckTimes(const Sweep& sweep, Checker& checker) {
   checker.Positive("sweep.measure", sweep.measure, "5m");
   checker.Positive("sweep.drain_limit", sweep.drain_limit, "2m");
   checker.Positive("sweep.prime_limit", sweep.prime_limit, "1m");
-  // A day: what is longer is a slip of the unit, and sums of phases stay far from overflow.
-  constexpr Duration kLongest = 24h;
   const std::array<std::pair<std::string_view, Duration>, 5> all = {
       {{"sweep.warm_up", sweep.warm_up},
        {"sweep.measure", sweep.measure},
@@ -268,9 +267,9 @@ void CheckTimes(const Sweep& sweep, Checker& checker) {
        {"sweep.drain_limit", sweep.drain_limit},
        {"sweep.prime_limit", sweep.prime_limit}}};
   for (const auto& [path, duration] : all) {
-    if (duration <= kLongest) continue;
+    if (duration <= kPhaseMax) continue;
     checker.Add(std::string(path), fmt::format("is {}, it must be at most {}",
-                                               PrintDuration(duration), PrintDuration(kLongest)));
+                                               PrintDuration(duration), PrintDuration(kPhaseMax)));
   }
   if (!checker.Clean({"sweep.block", "sweep.measure"})) return;
   if (sweep.measure % sweep.block != Duration::zero()) {
@@ -286,16 +285,14 @@ void CheckTimes(const Sweep& sweep, Checker& checker) {
   }
 }
 
-void CheckBar(const Bar& bar, const ConfigNode& document, Checker& checker) {
+void CheckBar(const Bar& bar, Checker& checker) {
   if (!checker.Clean({"bar"})) return;
   if (bar.limits.empty()) {
     checker.Add("bar", "has no limit, write e.g. {ttft_p90: 5.3s, errors: 2%}");
   }
-  // The reader kept one limit a key, in the file's order.
-  const ConfigNode* node = document.Find("bar");
-  for (std::size_t i = 0; node != nullptr && i < bar.limits.size(); ++i) {
-    const Limit& limit = bar.limits[i];
-    const std::string path = fmt::format("bar.{}", node->members[i].key);
+  for (const Limit& limit : bar.limits) {
+    if (limit.origin.has_value()) continue;  // Its value comes from baseline runs.
+    const std::string path = "bar." + PartKey(limit);
     if (IsBadShare(limit.metric)) {
       if (limit.value <= 0 || limit.value >= 1) {
         checker.Add(path, "must lie between 0% and 100%, both excluded, write e.g. 2%");
@@ -308,11 +305,11 @@ void CheckBar(const Bar& bar, const ConfigNode& document, Checker& checker) {
 
 // What one part asks of another.
 void CheckTogether(const Scenario& scenario, Checker& checker) {
-  const bool judged = std::any_of(scenario.bar.limits.begin(), scenario.bar.limits.end(),
-                                  [](const Limit& l) { return l.metric == Metric::kToolCalls; });
-  if (judged && !scenario.target.tools && checker.Clean({"target", "bar.tool_calls"})) {
-    checker.Add("bar.tool_calls",
-                "can only be judged where requests offer a tool, write target: {tools: on}");
+  for (const Limit& limit : scenario.bar.limits) {
+    if (limit.metric != Metric::kToolCalls || scenario.target.tools) continue;
+    const std::string path = "bar." + PartKey(limit);
+    if (!checker.Clean({"target", path})) continue;
+    checker.Add(path, "can only be judged where requests offer a tool, write target: {tools: on}");
   }
   const ReplaySpec& replay = scenario.replay;
   if (replay.output_mode != OutputMode::kRecorded && replay.output_divisor > 1) {
@@ -369,7 +366,7 @@ void CheckScenario(const Scenario& scenario, const ConfigNode& document, Problem
   CheckSessions(scenario.sweep, checker);
   CheckTimes(scenario.sweep, checker);
   CheckLadders(scenario, checker);
-  CheckBar(scenario.bar, document, checker);
+  CheckBar(scenario.bar, checker);
   CheckFleet(scenario, checker);
   CheckFailure(scenario.replay.failure, checker);
   CheckTogether(scenario, checker);

@@ -10,6 +10,7 @@
 #include "common/config/field_reader.h"
 #include "common/config/quantities.h"
 #include "common/plan/context_limit.h"
+#include "coordinator/scenario/bar_reader.h"
 #include "coordinator/scenario/extra_body.h"
 #include "coordinator/scenario/scenario_check.h"
 #include "coordinator/scenario/sweep_reader.h"
@@ -135,58 +136,6 @@ void ReadMix(FieldReader& top, std::vector<TierPlan>& mix) {
     }
   }
   for (const auto& [name, tier] : kTierNames) (void)fields->Find(name);
-  fields->Finish();
-}
-
-// "ttft_p90" with stem "ttft": 0.90. Nothing if the key is no such key; a percentile out of range
-// is a problem.
-std::optional<double> Percentile(FieldReader& fields, const std::string& key,
-                                 std::string_view stem) {
-  if (!key.starts_with(fmt::format("{}_p", stem))) return std::nullopt;
-  const std::string digits = key.substr(stem.size() + 2);
-  if (digits.size() != 2 || digits[0] < '0' || digits[0] > '9' || digits[1] < '0' ||
-      digits[1] > '9') {
-    return std::nullopt;
-  }
-  const int percent = (digits[0] - '0') * 10 + (digits[1] - '0');
-  (void)fields.Find(key);
-  if (percent < 50) {
-    fields.Problem(key, fmt::format("is below the median, write {}_p50 to {}_p99", stem, stem));
-    return std::nullopt;
-  }
-  return percent / 100.0;
-}
-
-void AddLimit(FieldReader& fields, const std::string& key, const Limit& limit, Bar& bar) {
-  for (const Limit& other : bar.limits) {
-    if (other.metric != limit.metric) continue;
-    fields.Problem(key, "is a second limit on the same number, keep one");
-    return;
-  }
-  bar.limits.push_back(limit);
-}
-
-void ReadBar(FieldReader& top, Bar& bar) {
-  if (!top.Require("bar", "{ttft_p90: 5.3s, interactivity_p90: 10 tok/s, errors: 2%}")) return;
-  std::optional<FieldReader> fields = top.Map("bar");
-  if (!fields.has_value()) return;
-  for (const std::string& key : fields->Keys()) {
-    if (const auto quantile = Percentile(*fields, key, "ttft")) {
-      if (const auto limit = fields->Time(key)) {
-        AddLimit(*fields, key, {Metric::kTtft, *quantile, ToSeconds(*limit)}, bar);
-      }
-    } else if (const auto share = Percentile(*fields, key, "interactivity")) {
-      if (const auto limit = fields->TokenRate(key)) {
-        AddLimit(*fields, key, {Metric::kInteractivity, *share, *limit}, bar);
-      }
-    } else if (key == "errors" || key == "tool_calls") {
-      const Metric metric = key == "errors" ? Metric::kErrors : Metric::kToolCalls;
-      if (const auto limit = fields->Share(key)) AddLimit(*fields, key, {metric, 0, *limit}, bar);
-    }
-  }
-  for (const std::string_view key : {"ttft_p90", "interactivity_p90", "errors", "tool_calls"}) {
-    (void)fields->Find(key);
-  }
   fields->Finish();
 }
 
@@ -336,7 +285,7 @@ Scenario ReadScenario(std::string_view text, std::string_view folder, Problems& 
   ReadMix(top, scenario.mix);
   ReadSweep(top, scenario.sweep);
   ReadLadders(top, scenario.tier_ladders);
-  ReadBar(top, scenario.bar);
+  ReadBar(top, scenario.mix, scenario.bar);
   for (const std::string_view key : {"signals", "hooks", "window"}) top.NotSupported(key);
   ReadFleet(top, scenario.fleet);
   ReadReplay(top, scenario.replay);

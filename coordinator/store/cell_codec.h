@@ -12,6 +12,7 @@
 namespace plimsoll {
 
 std::string EncodeCell(const Cell& cell);
+// DataLoss: damaged. FailedPrecondition: stored by another version, which counted otherwise.
 StatusOr<Cell> DecodeCell(std::string_view bytes);
 
 }  // namespace plimsoll

@@ -3,9 +3,12 @@
 #include <optional>
 #include <utility>
 
+#include "coordinator/store/capacity_codec.h"
+#include "coordinator/store/limit_codec.h"
 #include "coordinator/store/origin_codec.h"
 #include "coordinator/store/preflight_codec.h"
 #include "coordinator/store/replay_codec.h"
+#include "coordinator/store/suspicion_codec.h"
 #include "fmt/format.h"
 #include "plimsoll/v1/results.pb.h"
 
@@ -40,28 +43,6 @@ Theirs ToEnum(Ours value) {
   return static_cast<Theirs>(static_cast<int>(value));
 }
 
-void Write(const Capacity& capacity, v1::StoredCapacity& out) {
-  Give(capacity.passed, [&](std::uint32_t n) { out.set_passed_sessions(n); });
-  Give(capacity.failed, [&](std::uint32_t n) { out.set_failed_sessions(n); });
-  out.set_sentence(capacity.sentence);
-  Give(capacity.limited_by,
-       [&](Metric metric) { out.set_limited_by(ToEnum<v1::StoredMetric>(metric)); });
-  out.set_requests_in_flight(capacity.requests_in_flight);
-}
-
-StatusOr<Capacity> Read(const v1::StoredCapacity& in) {
-  Capacity capacity;
-  if (in.has_passed_sessions()) capacity.passed = in.passed_sessions();
-  if (in.has_failed_sessions()) capacity.failed = in.failed_sessions();
-  capacity.sentence = in.sentence();
-  if (in.limited_by() != v1::STORED_METRIC_UNSPECIFIED) {
-    capacity.limited_by = FromEnum<Metric>(in.limited_by(), 1, 4);
-    if (!capacity.limited_by.has_value()) return Damaged("capacity");
-  }
-  capacity.requests_in_flight = in.requests_in_flight();
-  return capacity;
-}
-
 void Write(const PartVerdict& part, v1::StoredPart& out) {
   out.set_metric(ToEnum<v1::StoredMetric>(part.limit.metric));
   out.set_quantile(part.limit.quantile);
@@ -77,15 +58,20 @@ void Write(const PartVerdict& part, v1::StoredPart& out) {
   out.set_share_low(part.share_low);
   out.set_share_high(part.share_high);
   Give(part.margin, [&](double value) { out.set_margin(value); });
+  out.set_tier(part.limit.tier);
+  if (part.limit.origin) WriteOrigin(*part.limit.origin, out.mutable_origin());
 }
 
 StatusOr<PartVerdict> Read(const v1::StoredPart& in) {
-  const auto metric = FromEnum<Metric>(in.metric(), 1, 4);
+  const auto metric = FromEnum<Metric>(in.metric(), 1, kMetricsKnown);
   const auto verdict = FromEnum<Verdict>(in.verdict(), 1, 4);
   const auto lean = FromEnum<Lean>(in.lean(), 0, 2);
   if (!metric.has_value() || !verdict.has_value() || !lean.has_value()) return Damaged("part");
   PartVerdict part;
-  part.limit = {*metric, in.quantile(), in.limit()};
+  part.limit = {*metric, in.quantile(), in.limit(), in.tier()};
+  if (in.has_origin()) {
+    ASSIGN_OR_RETURN(part.limit.origin, ReadOrigin(in.origin()));
+  }
   part.verdict = *verdict;
   part.lean = *lean;
   part.reason = in.reason();
@@ -220,6 +206,7 @@ void Write(const AgentEvidence& agent, v1::StoredAgent& out) {
   out.set_lateness_max_ns(agent.lateness_max_ns);
   out.set_loop_lag_max_ns(agent.loop_lag_max_ns);
   out.set_loop_stalled_ns(agent.loop_stalled_ns);
+  out.set_wall_moved_ns(agent.wall_moved_ns);
   out.set_cpu_share_max(agent.cpu_share_max);
   out.set_records_lost(agent.records_lost);
   out.set_lost(agent.lost);
@@ -237,6 +224,7 @@ AgentEvidence Read(const v1::StoredAgent& in) {
   agent.lateness_max_ns = in.lateness_max_ns();
   agent.loop_lag_max_ns = in.loop_lag_max_ns();
   agent.loop_stalled_ns = in.loop_stalled_ns();
+  agent.wall_moved_ns = in.wall_moved_ns();
   agent.cpu_share_max = in.cpu_share_max();
   agent.records_lost = in.records_lost();
   agent.lost = in.lost();
@@ -292,7 +280,8 @@ std::string EncodeRun(const RunInfo& run) {
   Give(run.exit_code, [&](int code) { out.set_exit_code(code); });
   out.set_plimsoll_version(run.plimsoll_version);
   out.set_message(run.message);
-  if (run.capacity.has_value()) Write(*run.capacity, *out.mutable_capacity());
+  if (run.capacity.has_value()) WriteCapacity(*run.capacity, out.mutable_capacity());
+  WriteBar(run.bar, &out);
   if (run.preflight.has_value()) WritePreflight(*run.preflight, out.mutable_preflight());
   return Bytes(out);
 }
@@ -317,8 +306,9 @@ StatusOr<RunInfo> DecodeRun(std::string_view bytes) {
   run.plimsoll_version = in.plimsoll_version();
   run.message = in.message();
   if (in.has_capacity()) {
-    ASSIGN_OR_RETURN(run.capacity, Read(in.capacity()));
+    ASSIGN_OR_RETURN(run.capacity, ReadCapacity(in.capacity()));
   }
+  ASSIGN_OR_RETURN(run.bar, ReadBar(in));
   if (in.has_preflight()) {
     ASSIGN_OR_RETURN(run.preflight, ReadPreflight(in.preflight()));
   }
@@ -350,6 +340,7 @@ std::string EncodeStep(const StepRow& row) {
     stored.set_tolerance(identity.tolerance);
   }
   for (const std::string& note : row.notes) out.add_notes(note);
+  WriteSuspicions(step.suspicions, &out);
   Write(step.replay, *out.mutable_replay());
   Give(step.broken_off_after, [&](Duration d) { out.set_broken_off_after_ns(d.count()); });
   WriteOrigin(step.origin, out.mutable_origin());
@@ -382,6 +373,7 @@ StatusOr<StepRow> DecodeStep(std::string_view bytes) {
     step.identities.push_back({stored.name(), stored.left(), stored.right(), stored.tolerance()});
   }
   row.notes.assign(in.notes().begin(), in.notes().end());
+  ASSIGN_OR_RETURN(step.suspicions, ReadSuspicions(in));
   if (in.broken_off_after_ns() < 0) return Damaged("step");
   ASSIGN_OR_RETURN(step.replay, Read(in.replay()));
   if (in.has_broken_off_after_ns()) step.broken_off_after = Duration(in.broken_off_after_ns());

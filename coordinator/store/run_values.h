@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/base/time.h"
+#include "coordinator/judge/capacity_value.h"
 #include "coordinator/judge/preflight_summary.h"
 #include "coordinator/judge/step_summary.h"
 #include "coordinator/judge/verdict.h"
@@ -39,6 +40,7 @@ struct RunInfo {
   std::string message;  // Why it stopped or failed; one line.
   std::optional<Capacity> capacity;
   std::optional<PreflightSummary> preflight;  // Absent: it was not made.
+  Bar bar;  // That it is judged by; empty: written by an earlier version.
 };
 
 struct StepRow {

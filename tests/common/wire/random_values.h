@@ -80,7 +80,7 @@ inline CallRecord AnyRecord(Rng* rng) {
   r.chunks = Any32(rng);
   r.messages = Any32(rng);
   r.tokens_asked = Any32(rng);
-  r.answer = static_cast<std::uint8_t>(rng->Below(16));
+  r.answer = static_cast<std::uint8_t>(rng->Below(32));
   if ((r.answer & 3) == 3) r.answer &= ~1;  // Valid and invalid exclude each other.
   r.tokens_planned = Any32(rng);
   r.http_status = static_cast<std::uint16_t>(rng->Chance(0.3) ? 0 : 100 + rng->Below(900));
@@ -111,6 +111,7 @@ inline StepTally AnyTally(Rng* rng) {
   tally.lateness_p99_ns = AnySpanNs(rng);
   tally.loop_lag_max_ns = AnySpanNs(rng);
   tally.loop_stalled_ns = AnySpanNs(rng);
+  tally.wall_moved_ns = AnyOffsetNs(rng);
   tally.cpu_share_max = rng->Uniform() * 2;
   tally.records_lost = AnyUpTo(rng, ~std::uint64_t{0});
   const std::size_t lanes = rng->Below(6);

@@ -199,6 +199,7 @@ TEST(Refusals, OfStepTally) {
               [=](P* p) { t(p)->add_outcomes()->set_outcome(static_cast<v1::CallOutcome>(13)); }},
              {"listed once", [=](P* p) { *t(p)->add_outcomes() = t(p)->outcomes(0); }},
              {"start_error_ns", [=](P* p) { t(p)->set_start_error_ns(-kTooLong); }},
+             {"wall_moved_ns", [=](P* p) { t(p)->set_wall_moved_ns(kTooLong); }},
              {"in_flight_request_ns", [=](P* p) { t(p)->set_in_flight_request_ns(-1); }},
              {"lateness_max_ns", [=](P* p) { t(p)->set_lateness_max_ns(-1); }},
              {"lateness_p99_ns", [=](P* p) { t(p)->set_lateness_p99_ns(-1); }},

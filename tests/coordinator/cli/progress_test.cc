@@ -36,9 +36,12 @@ LiveStatus Measuring() {
   s.numbers.outcomes[static_cast<std::size_t>(Outcome::kRefused)] = 2;
   s.numbers.outcomes[static_cast<std::size_t>(Outcome::kCut)] = 1;
   s.numbers.ttft_n = 313;
-  s.numbers.ttft_p90_s = s.numbers.ttft_at_bar_s = 0.1123;
+  s.numbers.ttft_p90_s = 0.1123;
   s.numbers.rate_n = 294;
-  s.numbers.rate_reached_by_90_tok_s = s.numbers.rate_at_bar_tok_s = 5.27;
+  s.numbers.rate_reached_by_90_tok_s = 5.27;
+  s.numbers.parts = {{kBar.limits[0], 313, {.value = 0.1123}},
+                     {kBar.limits[1], 294, {.value = 5.27}},
+                     {kBar.limits[2], 313, {.value = 3.0 / 313}}};
   s.measured = 133s;
   s.step_left = s.part_left = 167s;
   s.run_left = 1267s;
@@ -62,9 +65,8 @@ std::vector<LiveStatus> EveryKind() {
   warm_up.numbers = {};
   warm_up.measured.reset();
   LiveStatus few = Measuring();
-  few.numbers.ttft_n = few.numbers.rate_n = 17;
-  few.numbers.ttft_at_bar_s.reset();
-  few.numbers.ttft_at_bar_infinite = true;
+  few.numbers.parts[0] = {kBar.limits[0], 17, {.value = {}, .infinite = true}};
+  few.numbers.parts[1].n = 17;
   few.agents[0].alive = false;
   few.agents_present = 1;
   LiveStatus cool_down = Measuring();

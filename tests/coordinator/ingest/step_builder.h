@@ -2,6 +2,7 @@
 // 20 s; records written as seconds from the step's start.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -72,11 +73,31 @@ inline CallRecord Again(const CallRecord& first, CallRecord record, std::uint8_t
   return record;
 }
 
-inline const CellCounts* CellOf(const StepEvidence& e, std::uint32_t lane, std::uint32_t block) {
+// Both halves of a lane's block together; null: nothing is in them.
+inline std::unique_ptr<CellCounts> CellOf(const StepEvidence& e, std::uint32_t lane,
+                                          std::uint32_t block) {
+  std::unique_ptr<CellCounts> whole;
   for (const CellCounts& cell : e.cells) {
-    if (cell.lane == lane && cell.block == block) return &cell;
+    if (cell.lane != lane || cell.block != block) continue;
+    if (whole == nullptr) {
+      whole = std::make_unique<CellCounts>(cell);
+      continue;
+    }
+    for (std::uint32_t CellCounts::*count :
+         {&CellCounts::ttft_n, &CellCounts::rate_n, &CellCounts::rate_one_chunk,
+          &CellCounts::end_to_end_n, &CellCounts::answer_n, &CellCounts::attempts,
+          &CellCounts::failed, &CellCounts::unsent, &CellCounts::tool_answers,
+          &CellCounts::tool_invalid}) {
+      (*whole).*count += cell.*count;
+    }
+    for (std::size_t i = 0; i < cell.parts.size(); ++i) {
+      whole->parts[i].n += cell.parts[i].n;
+      whole->parts[i].hits += cell.parts[i].hits;
+      whole->parts[i].hits_strict += cell.parts[i].hits_strict;
+      whole->parts[i].hits_loose += cell.parts[i].hits_loose;
+    }
   }
-  return nullptr;
+  return whole;
 }
 
 }  // namespace plimsoll

@@ -21,13 +21,13 @@ TEST(StepIngest, BlocksAreHalfOpenAndOnlyTheMeasuredTimeCounts) {
       EXPECT_EQ(e.outcomes[static_cast<std::size_t>(Outcome::kOk)], 0u);
       continue;
     }
-    const CellCounts* cell = CellOf(e, 0, static_cast<std::uint32_t>(c.block));
+    const auto cell = CellOf(e, 0, static_cast<std::uint32_t>(c.block));
     ASSERT_NE(cell, nullptr) << c.released;
     EXPECT_EQ(e.cells.size(), 1u);
     EXPECT_EQ(cell->attempts, 1u);
     EXPECT_EQ(cell->ttft_n, 1u);
-    EXPECT_EQ(cell->ttft_within, 1u);
-    EXPECT_EQ(cell->rate_within, 1u);
+    EXPECT_EQ(cell->parts[0].hits, 1u);
+    EXPECT_EQ(cell->parts[1].hits, 1u);
   }
 }
 
@@ -37,16 +37,16 @@ TEST(StepIngest, ACallIsObservedInItsFirstReleasesBlockAndAttemptsInTheirOwn) {
   ingest.Add(first);
   ingest.Add(Again(first, OkCall(31), 2));
   const StepEvidence e = ingest.Close({});
-  const CellCounts* a = CellOf(e, 0, 0);
-  const CellCounts* b = CellOf(e, 0, 1);
+  const auto a = CellOf(e, 0, 0);
+  const auto b = CellOf(e, 0, 1);
   ASSERT_TRUE(a != nullptr && b != nullptr);
   EXPECT_EQ(a->attempts, 1u);
   EXPECT_EQ(a->failed, 1u);
   EXPECT_EQ(b->attempts, 1u);
   EXPECT_EQ(b->failed, 0u);
   EXPECT_EQ(a->ttft_n, 1u) << "observed once";
-  EXPECT_EQ(a->ttft_within, 0u) << "3 s from its first release";
-  EXPECT_EQ(a->rate_within, 1u);
+  EXPECT_EQ(a->parts[0].hits, 0u) << "3 s from its first release";
+  EXPECT_EQ(a->parts[1].hits, 1u);
   EXPECT_EQ(b->ttft_n + b->rate_n, 0u);
   EXPECT_EQ(e.ttft_ns.max(), Sec(3));
 }
@@ -64,8 +64,8 @@ TEST(StepIngest, TheLimitItselfIsWithin) {
   ingest.Add(beyond);
   const StepEvidence e = ingest.Close({});
   EXPECT_EQ(CellOf(e, 0, 0)->ttft_n, 2u);
-  EXPECT_EQ(CellOf(e, 0, 0)->ttft_within, 1u);
-  EXPECT_EQ(CellOf(e, 0, 0)->rate_within, 1u);
+  EXPECT_EQ(CellOf(e, 0, 0)->parts[0].hits, 1u);
+  EXPECT_EQ(CellOf(e, 0, 0)->parts[1].hits, 1u);
 }
 
 TEST(StepIngest, WhatAnEndedCallCountsAs) {
@@ -99,9 +99,9 @@ TEST(StepIngest, WhatAnEndedCallCountsAs) {
     const CellCounts& cell = e.cells[0];
     EXPECT_EQ(cell.attempts, 1u);
     EXPECT_EQ(cell.ttft_n, c.ttft_n);
-    EXPECT_EQ(cell.ttft_within, c.ttft_within);
+    EXPECT_EQ(cell.parts[0].hits, c.ttft_within);
     EXPECT_EQ(cell.rate_n, c.rate_n);
-    EXPECT_EQ(cell.rate_within, c.rate_within);
+    EXPECT_EQ(cell.parts[1].hits, c.rate_within);
     EXPECT_EQ(cell.rate_one_chunk, c.one_chunk);
     EXPECT_EQ(cell.failed, c.failed);
     EXPECT_EQ(e.ttft_infinite, c.infinite);

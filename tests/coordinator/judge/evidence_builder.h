@@ -14,8 +14,14 @@ inline Bar DefaultBar() {
                      {.metric = Metric::kErrors, .value = 0.02}}};
 }
 
+// Counts against a limit that is a number.
+inline PartCounts Counted(std::uint32_t n, std::uint32_t hits) {
+  return {.n = n, .hits = hits, .hits_strict = hits, .hits_loose = hits};
+}
+
 // 10 lanes, 5 blocks of 60 s, 12 calls a cell; TTFT spread over 2.0 … 4.3 s, interactivity
 // 14 … 60 tok/s, all within the default bar, no failures, one agent.
+// Whole answers take four times their TTFT. Counted against the default bar.
 inline StepEvidence Healthy() {
   StepEvidence e;
   e.plan = {.step = 0,
@@ -32,14 +38,16 @@ inline StepEvidence Healthy() {
   for (std::uint32_t lane = 0; lane < 10; ++lane) {
     for (std::uint32_t block = 0; block < 5; ++block) {
       CellCounts cell{.lane = lane, .block = block, .tier = static_cast<std::uint8_t>(lane % 2)};
-      cell.ttft_n = cell.ttft_within = cell.attempts = 12;
-      cell.rate_n = cell.rate_within = 11;
+      cell.ttft_n = cell.end_to_end_n = cell.answer_n = cell.attempts = 12;
+      cell.rate_n = 11;
       cell.rate_one_chunk = 1;
+      cell.parts = {Counted(12, 12), Counted(11, 11), {}};
       e.cells.push_back(cell);
       for (std::int64_t i = 0; i < 12; ++i) {
         const std::int64_t ttft = 2'000'000'000 + i * 200'000'000 + block * 20'000'000;
         e.ttft_ns.Record(ttft);
         e.ttft_sent_ns.Record(ttft - 1'000'000);
+        e.answer_ns.Record(4 * ttft);
         if (i == 0) continue;
         e.rate_mtok_s.Record(10'000 + i * 4'000);
         e.end_to_end_rate_mtok_s.Record(8'000 + i * 2'000);

@@ -87,7 +87,8 @@ TEST(JudgeStep, VoidRulesComeFirst) {
   for (const VoidCase& c : cases) {
     SCOPED_TRACE(c.name);
     StepEvidence evidence = Healthy();
-    for (CellCounts& cell : evidence.cells) cell.ttft_within = 0;  // Would fail; void comes first.
+    for (CellCounts& cell : evidence.cells)
+      cell.parts[0].hits = 0;  // Would fail; void comes first.
     c.change(evidence);
     const StepVerdict step = JudgeStep(evidence, DefaultBar());
     EXPECT_TRUE(step.is_void);
@@ -148,7 +149,7 @@ TEST(JudgeStep, LowSentShareWithoutErrorsIsNoData) {
 
 TEST(JudgeStep, SlowCallsFailTheirPartOnly) {
   StepEvidence e = Healthy();
-  for (CellCounts& cell : e.cells) cell.ttft_within = 7;
+  for (CellCounts& cell : e.cells) cell.parts[0].hits = 7;
   const StepVerdict step = JudgeStep(e, DefaultBar());
   EXPECT_EQ(step.verdict, Verdict::kFail);
   EXPECT_EQ(PartsWith(step, Verdict::kFail), "TTFT");
@@ -160,8 +161,8 @@ TEST(JudgeStep, CloseIsSaidWithItsLean) {
     StepEvidence e = Healthy();
     for (CellCounts& cell : e.cells) {
       // 91.7% or 88.3% over all, uneven between lanes.
-      cell.ttft_within = cell.lane % 2 == 0 ? 12 : within - 1;
-      if (within == 10u && cell.lane % 5 == 0) cell.ttft_within -= 1;
+      cell.parts[0].hits = cell.lane % 2 == 0 ? 12 : within - 1;
+      if (within == 10u && cell.lane % 5 == 0) cell.parts[0].hits -= 1;
     }
     const StepVerdict step = JudgeStep(e, DefaultBar());
     EXPECT_EQ(step.verdict, Verdict::kTooClose);
@@ -175,12 +176,12 @@ TEST(JudgeStep, CloseIsSaidWithItsLean) {
 TEST(JudgeStep, TooFewCallsAreNoData) {
   StepEvidence e = Healthy();
   e.cells.resize(3);
-  for (CellCounts& cell : e.cells) cell.ttft_n = cell.ttft_within = 11;
-  e.cells[0].ttft_n = 13;  // 35.
+  for (CellCounts& cell : e.cells) cell.ttft_n = cell.parts[0].n = cell.parts[0].hits = 11;
+  e.cells[0].parts[0].n = 13;  // 35.
   const StepVerdict step = JudgeStep(e, DefaultBar());
   EXPECT_EQ(step.parts[0].verdict, Verdict::kNoData);
   EXPECT_THAT(step.parts[0].reason, HasSubstr("35 calls, at least 36"));
-  e.cells[0].ttft_n = 14;
+  e.cells[0].parts[0].n = 14;
   EXPECT_NE(JudgeStep(e, DefaultBar()).parts[0].verdict, Verdict::kNoData);
 }
 
@@ -200,8 +201,8 @@ TEST(JudgeStep, CallsWithoutUsageAreNotLeftOutInSilence) {
 TEST(JudgeStep, FailedCallsMakeThePercentileInfinite) {
   StepEvidence e = Healthy();
   for (CellCounts& cell : e.cells) {
-    cell.ttft_n = 15;
-    cell.rate_n = 14;
+    cell.parts[0].n = 15;
+    cell.parts[1].n = 14;
     cell.attempts = 15;
     cell.failed = 3;
   }
@@ -247,8 +248,8 @@ TEST(JudgeStep, AnEmptyBarOrEmptyStepIsNoData) {
 TEST(JudgeStep, OneFailOutweighsMissingData) {
   StepEvidence e = Healthy();
   for (CellCounts& cell : e.cells) {
-    cell.rate_n = cell.rate_within = 0;
-    cell.ttft_within = 0;
+    cell.parts[1] = {};
+    cell.parts[0].hits = 0;
   }
   const StepVerdict step = JudgeStep(e, DefaultBar());
   EXPECT_EQ(step.parts[1].verdict, Verdict::kNoData);

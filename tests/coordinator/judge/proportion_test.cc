@@ -83,7 +83,7 @@ TEST(ShareOf, OneLaneIsClusteredByRunsOfTwentyCalls) {
   EXPECT_LT(ShareOf(Grid(1, 10, 40, 20)).high, 0.9);
 }
 
-TEST(ShareOf, OneBlockHasNoTwoWayVarianceButStillLanes) {
+TEST(ShareOf, OneBlockHasNoVarianceOverTimeButStillLanes) {
   const ShareInterval interval = ShareOf(Grid(10, 1, 40, 40));
   EXPECT_EQ(interval.clusters, 10u);
   EXPECT_GT(interval.low, 0.9);
@@ -110,7 +110,7 @@ TEST(ShareOf, AllOverTheLimitFailsEvenWithThreeLanes) {
   }
 }
 
-TEST(ShareOf, NegativeTwoWayVarianceCountsAsNone) {
+TEST(ShareOf, NegativeVarianceOverTimeCountsAsNone) {
   // Latin pattern: every lane and every block has the same share, the cells differ.
   std::vector<ShareCell> cells;
   for (std::uint32_t lane = 0; lane < 10; ++lane) {
@@ -144,6 +144,55 @@ TEST(ShareOf, BlocksThatDifferWidenTheInterval) {
     if (cell.block == 4) cell.hits = 5;
   }
   EXPECT_GT(ShareOf(uneven).design_effect, 10);
+}
+
+// A queue that lanes wait in together: half of one half-block's calls miss.
+TEST(ShareOf, AHalfBlockThatDiffersWidensTheInterval) {
+  std::vector<ShareCell> cells;
+  for (ShareCell cell : Grid(15, 5, 10, 10)) {
+    for (const std::uint8_t half : {std::uint8_t{0}, std::uint8_t{1}}) {
+      cell.half = half;
+      cell.hits = cell.block == 2 && half == 1 ? 5 : 10;
+      cells.push_back(cell);
+    }
+  }
+  const ShareInterval together = ShareOf(cells);
+  EXPECT_GT(together.design_effect, 10);
+  EXPECT_LT(together.degrees, 10) << "nine half-blocks say little of such a queue";
+  // The same misses at another time in each lane are the lanes' own.
+  for (ShareCell& cell : cells) {
+    cell.hits = cell.lane % 5 == cell.block && cell.half == cell.lane % 2 ? 5 : 10;
+  }
+  EXPECT_EQ(ShareOf(cells).share, together.share);
+  EXPECT_LT(ShareOf(cells).design_effect, 2);
+}
+
+TEST(ShareOf, NeighbouringHalvesThatAgreeCountMoreThanApart) {
+  const auto with_misses_in = [](std::uint32_t first, std::uint32_t second) {
+    std::vector<ShareCell> cells;
+    for (ShareCell cell : Grid(15, 8, 10, 10)) {
+      for (const std::uint8_t half : {std::uint8_t{0}, std::uint8_t{1}}) {
+        const std::uint32_t at = cell.block * 2 + half;
+        cell.half = half;
+        cell.hits = at == first || at == second ? 5 : 10;
+        cells.push_back(cell);
+      }
+    }
+    return ShareOf(cells);
+  };
+  const ShareInterval neighbours = with_misses_in(7, 8);  // Over a block's end.
+  const ShareInterval apart = with_misses_in(3, 12);
+  EXPECT_EQ(neighbours.share, apart.share);
+  EXPECT_GT(neighbours.design_effect, 1.3 * apart.design_effect);
+}
+
+TEST(ShareOf, ASmallerTailIsAWiderInterval) {
+  Rng rng(5);
+  const std::vector<ShareCell> cells = Toy(rng, 9, 2.2, 0.7);
+  const ShareInterval usual = ShareOf(cells);
+  const ShareInterval surer = ShareOf(cells, 0.001);
+  EXPECT_LT(surer.low, usual.low);
+  EXPECT_GT(surer.high, usual.high);
 }
 
 TEST(ShareOf, OrderAndSplitOfTheCellsDoNotMatter) {
@@ -184,7 +233,7 @@ TEST(ShareOf, EndsAreWhereTheStatedTestTurns) {
     }
     double squares = 0;
     for (const auto& [lane, c] : by_lane) squares += std::pow(static_cast<double>(c.n), 2);
-    const double t = StudentTQuantile(0.975, lanes - 1.0);
+    const double t = StudentTQuantile(0.975, interval.degrees);
     const auto rejected = [&](double p) {
       const double difference = interval.share - p;
       double at_p = 0;

@@ -20,6 +20,7 @@ namespace {
 
 using ::plimsoll::testing::EmptyRun;
 using ::plimsoll::testing::ExpectGolden;
+using ::plimsoll::testing::RunOfManyLimits;
 using ::plimsoll::testing::SampleRun;
 using ::plimsoll::testing::SweptRun;
 using ::testing::ContainsRegex;
@@ -38,6 +39,7 @@ void ExpectFits(const std::string& text) {
 TEST(TextReport, MatchesTheGoldenFiles) {
   ExpectGolden("report/sample.txt", TextReport(SampleRun()));
   ExpectGolden("report/empty.txt", TextReport(EmptyRun()));
+  ExpectGolden("report/many_limits.txt", TextReport(RunOfManyLimits()));
 }
 
 TEST(TextReport, SaysHowEachStepCameAbout) {
@@ -61,10 +63,12 @@ TEST(JsonReport, SaysHowEachStepCameAbout) {
 TEST(JsonReport, MatchesTheGoldenFiles) {
   ExpectGolden("report/sample.json", JsonReport(SampleRun()));
   ExpectGolden("report/empty.json", JsonReport(EmptyRun()));
+  ExpectGolden("report/many_limits.json", JsonReport(RunOfManyLimits()));
 }
 
 TEST(TextReport, FitsAHundredColumns) {
   ExpectFits(TextReport(SampleRun()));
+  ExpectFits(TextReport(RunOfManyLimits()));
   ReportModel model = SampleRun();
   model.run_name = std::string(300, 'x');
   model.notes = {std::string(120, 'y') + " " + std::string(250, 'z')};
@@ -107,6 +111,13 @@ TEST(JsonReport, HoldsWhatTheModelHolds) {
   EXPECT_TRUE(json["run"]["exit_code"].is_null());  // It has not ended.
   EXPECT_EQ(json["capacity"]["last_passed_sessions"], 10);
   EXPECT_EQ(json["capacity"]["first_failed_sessions"], 15);
+  const auto& sessions = json["capacity"]["sessions"];
+  EXPECT_EQ(sessions["value"]["kind"], "at");
+  EXPECT_GE(sessions["low_95"]["sessions"], 10.0);
+  EXPECT_EQ(sessions["high_95"]["whole_sessions"], model.capacity.band->high.whole());
+  EXPECT_TRUE(sessions["value"]["requests_in_flight_interpolated"]);
+  EXPECT_EQ(json["capacity"]["parts"][2]["key"], "errors");
+  EXPECT_EQ(json["capacity"]["parts"].size(), json["bar"].size());
   ASSERT_EQ(json["steps"].size(), 3u);
   EXPECT_TRUE(json["steps"][1]["void"]);
   EXPECT_EQ(json["steps"][0]["outcomes"]["ok"], 600);

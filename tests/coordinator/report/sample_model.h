@@ -11,7 +11,10 @@ inline ReportedStep Judged(StepEvidence evidence, std::uint32_t index, std::uint
   evidence.plan.step = index;
   evidence.plan.sessions = sessions;
   evidence.requests_in_flight_mean = 0.97 * sessions;
-  return {.summary = Summarize(evidence, JudgeStep(evidence, DefaultBar()))};
+  const StepVerdict verdict = JudgeStep(evidence, DefaultBar());
+  ReportedStep step{.summary = Summarize(evidence, verdict)};
+  step.summary.suspicions = SuspicionsOf(evidence, verdict.is_void, {});
+  return step;
 }
 
 inline ReportModel EmptyRun() {
@@ -36,15 +39,16 @@ inline ReportModel SampleRun() {
   // 17 calls a cell: 12 as ever, 4 slow ones answered in one chunk, 1 refused; one failed play.
   StepEvidence slow = Healthy();
   for (CellCounts& cell : slow.cells) {
-    cell.ttft_n = cell.attempts = 17;
-    cell.ttft_within = 12;
+    cell.ttft_n = cell.answer_n = cell.attempts = 17;
+    cell.end_to_end_n = 13;
     cell.rate_n = 12;
+    cell.parts = {Counted(17, 12), Counted(12, 11), {}};
     cell.rate_one_chunk = 5;
     cell.failed = 1;
   }
   slow.cells[3].unsent = 12;
   for (int i = 0; i < 200; ++i) slow.ttft_ns.Record(6'000'000'000 + i * 10'000'000);
-  slow.ttft_infinite = slow.rate_zero = 50;
+  slow.ttft_infinite = slow.rate_zero = slow.end_to_end_zero = slow.answer_infinite = 50;
   slow.outcomes[static_cast<std::size_t>(Outcome::kOk)] = 800;
   slow.outcomes[static_cast<std::size_t>(Outcome::kRefused)] = 50;
   slow.identities[0].left = slow.identities[0].right = 850;
@@ -105,6 +109,41 @@ inline ReportModel SweptRun() {
   add(good, 10, {.ladder = "light", .reason = "nothing was run yet; next 10"});
   add(bad, 15, {.ladder = "light", .reason = "10 sessions hold; next 15"});
   model.stopped_because = "15 sessions hold; 2m left of the budget, too little for a step between";
+  Conclude(model);
+  return model;
+}
+
+// A step against every kind of limit: two percentiles, a tier's, end to end, goodput, and limits
+// that come from baseline runs that differ, and from one.
+inline ReportModel RunOfManyLimits() {
+  const LimitOrigin three{.runs = {"20260101-a", "20260102-b", "20260103-c"},
+                          .sessions = 10,
+                          .factor = 1.1,
+                          .baseline = 3.8,
+                          .low = 3.7,
+                          .high = 4.7};
+  LimitOrigin one{.runs = {"20260101-a"}, .sessions = 10, .factor = 0.8, .baseline = 15};
+  ReportModel model = EmptyRun();
+  model.bar.limits = {{Metric::kTtft, 0.9, 4.18, "", three},
+                      {Metric::kTtft, 0.99, 30},
+                      {Metric::kTtft, 0.9, 10, "heavy"},
+                      {Metric::kInteractivity, 0.9, 12, "", one},
+                      {Metric::kEndToEndInteractivity, 0.9, 8},
+                      {Metric::kGoodput, 0.9, 15},
+                      {Metric::kErrors, 0, 0.02}};
+  StepEvidence e = Healthy();
+  e.tiers.resize(2);
+  e.tiers[0].Merge(e);  // Not half of the calls, but as they are.
+  for (CellCounts& cell : e.cells) {
+    cell.parts = {{12, 12, 9, 12},
+                  Counted(12, 12),
+                  Counted(cell.tier == 0 ? 12 : 0, 12),
+                  Counted(11, 11),
+                  Counted(12, 12),
+                  Counted(12, 9),
+                  {}};
+  }
+  model.steps = {{.summary = Summarize(e, JudgeStep(e, model.bar))}};
   Conclude(model);
   return model;
 }

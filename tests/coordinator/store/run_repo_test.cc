@@ -31,7 +31,13 @@ RunInfo ARun(std::string id, std::int64_t started_ns) {
 
 PartVerdict APart() {
   PartVerdict part;
-  part.limit = {Metric::kInteractivity, 0.9, 10};
+  part.limit = {Metric::kEndToEndInteractivity, 0.995, 10, "heavy",
+                LimitOrigin{.runs = {"r-1", "r-2"},
+                            .sessions = 15,
+                            .factor = 0.8,
+                            .baseline = 12.5,
+                            .low = 9.5,
+                            .high = 10.5}};
   part.verdict = Verdict::kTooClose;
   part.lean = Lean::kFail;
   part.reason = "the interval crosses the limit";
@@ -91,7 +97,7 @@ StepRow AStep(std::uint32_t step) {
                 .reasoning_only = 10,
                 .hidden_reasoning = 11,
                 .doubts = {21, 22, 23, 24, 25, 26, 27, 28, 29}};
-  s.agents = {{1, "b:77", 8, 100, -5, 6, 7, 8, 4, 0.5, 9, true, true}};
+  s.agents = {{1, "b:77", 8, 100, -5, 6, 7, 8, 4, 0.5, 9, true, true, -12}};
   s.identities = {{"attempts = outcomes", 200, 199, 0}};
   s.replay = {
       ThinkTime::kRecorded,
@@ -109,11 +115,15 @@ TEST(RunCodec, RunsKeepEveryField) {
   run.state = RunState::kStopped;
   run.exit_code = 0;  // Absent and 0 differ.
   run.message = "a person stopped it";
-  run.capacity = Capacity{10, 15, "10 sessions hold", Metric::kErrors, 8.5};
+  run.capacity = Capacity{.passed = 10, .failed = 15, .sentence = "10 sessions hold"};
   run.preflight =
       PreflightSummary{.findings = {{FindingLevel::kOk, "a"}, {FindingLevel::kBlocking, "b\xff"}},
                        .fit = TemplateFit{.per_request = 11, .per_message = 4.5, .per_word = 1.25},
                        .min_tokens = true};
+  run.bar.limits = {APart().limit,
+                    {Metric::kErrors, 0, 0.02},
+                    {Metric::kGoodput, 0.9, 30, "",
+                     LimitOrigin{.runs = {"r-1"}, .sessions = 5, .factor = 1.1, .baseline = 27}}};
   const StatusOr<RunInfo> back = DecodeRun(EncodeRun(run));
   ASSERT_TRUE(back.ok());
   EXPECT_EQ(back->id, run.id);
@@ -129,13 +139,9 @@ TEST(RunCodec, RunsKeepEveryField) {
   EXPECT_EQ(back->exit_code, 0);
   EXPECT_EQ(back->plimsoll_version, run.plimsoll_version);
   EXPECT_EQ(back->message, run.message);
-  ASSERT_TRUE(back->capacity.has_value());
-  EXPECT_EQ(back->capacity->passed, 10u);
-  EXPECT_EQ(back->capacity->failed, 15u);
-  EXPECT_EQ(back->capacity->sentence, "10 sessions hold");
-  EXPECT_EQ(back->capacity->limited_by, Metric::kErrors);
-  EXPECT_EQ(back->capacity->requests_in_flight, 8.5);
+  EXPECT_EQ(back->capacity, run.capacity);
   EXPECT_EQ(back->preflight, run.preflight);
+  EXPECT_EQ(back->bar, run.bar);
 }
 
 TEST(RunCodec, AStepBrokenOffBeforeItBeganIsDamaged) {
@@ -252,6 +258,7 @@ TEST(RunCodec, StepsKeepEveryField) {
   EXPECT_EQ(b.agents[0].skew_ns, -5);
   EXPECT_TRUE(b.agents[0].lost);
   EXPECT_TRUE(b.agents[0].no_tally);
+  EXPECT_EQ(b.agents[0].wall_moved_ns, -12);
   ASSERT_EQ(b.identities.size(), 1u);
   EXPECT_EQ(b.identities[0].left, 200);
   EXPECT_EQ(back->notes, row.notes);

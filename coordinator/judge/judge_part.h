@@ -1,0 +1,23 @@
+// The verdict on one limit of the bar, in a step that is not void: the load rule, the calls that a
+// verdict needs, then the interval against the limit. Pure.
+#pragma once
+
+#include <cstddef>
+
+#include "coordinator/judge/evidence.h"
+#include "coordinator/judge/proportion.h"
+#include "coordinator/judge/verdict.h"
+
+namespace plimsoll {
+
+// `index` is the limit's place in the bar with which the evidence was counted. A limit with an
+// interval of its own (baseline runs that differ) passes where its stricter end does, fails where
+// its looser end does, and is too close between.
+// The interval leaves out `tail` on either side.
+PartVerdict JudgePart(const Limit& limit, std::size_t index, const StepEvidence& evidence,
+                      double sent_share, double tail = kTail);
+
+// "no data", for this reason.
+PartVerdict NoData(PartVerdict part, std::string reason);
+
+}  // namespace plimsoll

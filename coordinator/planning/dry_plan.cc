@@ -248,11 +248,10 @@ DryStep StepOf(std::uint32_t sessions, const Scenario& scenario, const std::vect
   step.at_most = step.at_least + sweep.prime_limit + sweep.drain_limit;
   const Sample all{sessions, step.requests, step.requests_at_bar};
   for (const Limit& limit : scenario.bar.limits) {
-    const auto tier = std::find_if(plan.tiers.begin(), plan.tiers.end(),
+    const auto tier = std::find_if(tiers.begin(), tiers.end(),
                                    [&](const TierPlan& t) { return t.name == limit.tier; });
-    const bool of_tier = tier != plan.tiers.end();
-    const Sample& sample =
-        of_tier ? samples[static_cast<std::size_t>(tier - plan.tiers.begin())] : all;
+    const bool of_tier = tier != tiers.end();
+    const Sample& sample = of_tier ? samples[static_cast<std::size_t>(tier - tiers.begin())] : all;
     step.parts.push_back(PrecisionOf(limit, sample, sweep.measure));
   }
   return step;

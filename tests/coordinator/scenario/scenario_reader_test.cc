@@ -177,7 +177,12 @@ TEST(ScenarioReader, LaddersBeginWithTheMixAndNameTiersOnce) {
                           "mid, heavy"));
   EXPECT_THAT(ProblemsWith("ladders: [mix, light, light]\n"),
               ElementsAre("s.yaml:8: ladders: lists light twice"));
-  EXPECT_THAT(ProblemsWith("ladders: [mix, mid]\n"),
+  std::string synthetic(kMinimal);
+  const std::size_t at = synthetic.find("corpus: ");
+  synthetic.replace(at, synthetic.find('\n', at) - at, "corpus: {synthetic: agentx}");
+  Problems problems("s.yaml");
+  (void)ReadScenario(synthetic + "ladders: [mix, mid]\n", "", problems);
+  EXPECT_THAT(problems.Lines(),
               ElementsAre("s.yaml:8: ladders: mid has no sessions in the synthetic corpus, write "
                           "e.g. corpus.mid: 32"));
 }
@@ -192,13 +197,13 @@ TEST(ScenarioReader, ABudgetHoldsAtLeastAStepAndIsWhatRefinementsAreMadeOf) {
   };
   EXPECT_THAT(with("budget: 90m, refine: on"), ElementsAre());
   EXPECT_THAT(with("refine: on"),
-              ElementsAre("s.yaml:6: sweep.refine: spends what is left of a budget; write e.g. "
+              ElementsAre("s.yaml:5: sweep.refine: spends what is left of a budget; write e.g. "
                           "budget: 90m beside it"));
   EXPECT_THAT(with("budget: 10m"),
-              ElementsAre("s.yaml:6: sweep.budget: is 10m, and a single step may take 602s; write "
+              ElementsAre("s.yaml:5: sweep.budget: is 10m, and a single step may take 602s; write "
                           "that much or more"));
   EXPECT_THAT(with("budget: 1000h"),
-              ElementsAre("s.yaml:6: sweep.budget: is 1000h, it must be at most 168h"));
+              ElementsAre("s.yaml:5: sweep.budget: is 1000h, it must be at most 168h"));
   EXPECT_EQ(with("between_steps: stop").size(), 1u);
   EXPECT_EQ(with("fail_early: maybe").size(), 1u);
 }

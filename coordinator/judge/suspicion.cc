@@ -321,9 +321,9 @@ StepFigures FiguresOf(const StepEvidence& evidence, bool is_void) {
   for (const CellCounts& cell : evidence.cells) {
     cells.push_back({.lane = cell.lane,
                      .block = cell.block,
-                     .half = cell.half,
                      .n = std::uint64_t{cell.attempts} + cell.unsent,
-                     .hits = std::uint64_t{cell.failed} + cell.unsent});
+                     .hits = std::uint64_t{cell.failed} + cell.unsent,
+                     .half = cell.half});
   }
   figures.errors = SmallShareOf(cells);
   figures.errors_known = figures.errors.n > 0;

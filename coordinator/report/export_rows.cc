@@ -223,11 +223,10 @@ void AppendStepLine(LineKind kind, const StepRow& row, std::string* out) {
   SpeedFields(s, line);
   ErrorFields(s, line);
   DoubtFields(s.fidelity.doubts, line);
-  line.Text("notes", Joined(row.notes));
-  // After what earlier versions wrote, whose columns keep their places.
   for (const Metric metric : {Metric::kEndToEndInteractivity, Metric::kGoodput}) {
     PartFields(TraitsOf(metric).key, PartOf(s.verdict, metric), line);
   }
+  line.Text("notes", Joined(row.notes));
   line.End();
 }
 

@@ -100,7 +100,7 @@ std::string Legend(const ReportModel& model) {
   };
   std::string text;
   const auto add = [&text](const std::string& term, const std::string& meaning) {
-    text += Wrap(fmt::format("  {:<10}", term), meaning, kReportColumns);
+    text += Wrap(fmt::format("  {:<9} ", term), meaning, kReportColumns);
   };
   add("sessions", "concurrent agent sessions held; requests in flight: what they kept open, mean");
   add("TTFT",
@@ -248,7 +248,7 @@ std::string IdentitySentence(const std::vector<Identity>& identities) {
 
 // A line of a step's details, its label in a column of its own.
 std::string Detail(const std::string& label, const std::string& text) {
-  return Wrap(fmt::format("  {:<15}", label), Printable(text), kReportColumns);
+  return Wrap(fmt::format("  {:<14} ", label), Printable(text), kReportColumns);
 }
 
 std::string StepDetails(const ReportedStep& step) {

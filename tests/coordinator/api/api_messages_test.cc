@@ -48,12 +48,25 @@ std::vector<std::string> Unset(const google::protobuf::Message& message, const s
   return unset;
 }
 
+Limit ATiersLimit() {
+  return {.metric = Metric::kTtft,
+          .quantile = 0.995,
+          .value = 4,
+          .tier = "heavy",
+          .origin = LimitOrigin{.runs = {"r-1", "r-2"},
+                                .sessions = 10,
+                                .factor = 0.8,
+                                .baseline = 5,
+                                .low = 3,
+                                .high = 5.5}};
+}
+
 ReportedStep FullStep() {
   ReportedStep step;
   StepSummary& s = step.summary;
   s.plan = {3, 15, 120s, 300s, 60s, 110s, 50s};
   PartVerdict part;
-  part.limit = {Metric::kInteractivity, 0.9, 10};
+  part.limit = {Metric::kInteractivity, 0.9, 10, "heavy", ATiersLimit().origin};
   part.verdict = Verdict::kTooClose;
   part.lean = Lean::kFail;
   part.reason = "the interval crosses the limit";
@@ -102,8 +115,15 @@ RunView FullView() {
   view.status = ALiveStatus();
   view.status->agents[0].slot = 1;  // Not its default.
   view.status->numbers.ttft_p90_infinite = true;
-  view.status->numbers.parts[1].value = {.value = {}, .infinite = true};
+  view.status->numbers.parts[0].value.infinite = true;
+  // Of another bar than the rest: a tier's limit on TTFT stands before the one on all calls.
+  view.status->numbers.parts.insert(view.status->numbers.parts.begin(),
+                                    {ATiersLimit(), 40, {.value = 9, .infinite = true}});
+  const CapacityEnd end = {CapacityEnd::Kind::kAt, 12.4, 9.6, true};
+  view.info.capacity->band = CapacityBand{.value = end, .low = end, .high = end};
+  view.info.capacity->parts[0] = {.limit = ATiersLimit(), .band = view.info.capacity->band};
   view.model = SampleRun();
+  view.model.bar.limits[0] = ATiersLimit();
   view.model.steps = {FullStep()};
   view.model.verdict = {.verdict = Verdict::kFail, .exit_code = 1, .reason = "15 do not hold"};
   view.model.preflight = PreflightSummary{.findings = {{FindingLevel::kWarning, "no min_tokens"}},
@@ -134,6 +154,11 @@ TEST(ApiMessages, AStepKeepsItsNumbersAndUnits) {
   const v1::Part& part = step.parts(0);
   EXPECT_EQ(part.limit().metric(), v1::METRIC_INTERACTIVITY);
   EXPECT_EQ(part.limit().quantile_share(), 0.9);
+  EXPECT_EQ(part.limit().key(), "heavy.interactivity_p90");
+  EXPECT_EQ(part.limit().tier(), "heavy");
+  EXPECT_EQ(part.limit().origin().runs(1), "r-2");
+  EXPECT_EQ(part.limit().origin().factor(), 0.8);
+  EXPECT_EQ(part.limit().origin().low_95(), 3);
   EXPECT_EQ(part.value().value(), 9.75);
   EXPECT_EQ(part.share().value(), 0.885);
   EXPECT_EQ(part.share().low_95(), 0.85);
@@ -377,6 +402,22 @@ TEST(ApiMessages, LiveIsTheRunThatACoordinatorIsAt) {
 TEST(ApiJson, AnErrorIsACodeAndASentence) {
   EXPECT_EQ(ErrorJson(absl::NotFoundError("no \"x\"")),
             "{\"code\":\"NOT_FOUND\",\"message\":\"no \\\"x\\\"\"}\n");
+}
+
+TEST(ApiMessages, LivePartsFollowTheBarAndTheOldFieldsTheFirstLimitOnAllCalls) {
+  v1::LiveStatus out;
+  LiveStatus status = *FullView().status;
+  ToApi(status, &out);
+  ASSERT_EQ(out.numbers().parts_size(), 4);
+  EXPECT_EQ(out.numbers().parts(0).limit().key(), "heavy.ttft_p99.5");
+  EXPECT_EQ(out.numbers().parts(0).n(), 40u);
+  EXPECT_EQ(out.numbers().parts(0).value().value(), 9);
+  EXPECT_EQ(out.numbers().ttft_at_bar_s().value(), 2.5) << "not the heavy tier's";
+  EXPECT_EQ(out.numbers().interactivity_at_bar_tok_s(), 30.5);
+  status.numbers.parts.clear();  // A bar without limits on either: P90, as before.
+  ToApi(status, &out);
+  EXPECT_EQ(out.numbers().ttft_at_bar_s().value(), 1.5);
+  EXPECT_EQ(out.numbers().interactivity_at_bar_tok_s(), 31.5);
 }
 
 }  // namespace

@@ -74,10 +74,10 @@ inline LiveStatus ALiveStatus() {
   status.numbers.ttft_p90_s = 1.5;
   status.numbers.rate_n = 110;
   status.numbers.rate_reached_by_90_tok_s = 31.5;
-  status.numbers.parts = {
-      {{.metric = Metric::kTtft, .quantile = 0.5, .value = 1, .tier = "heavy"}, 40, {.value = 9}},
-      {{.metric = Metric::kTtft, .quantile = 0.5, .value = 5}, 100, {.value = 2.5}},
-      {{.metric = Metric::kInteractivity, .quantile = 0.5, .value = 5}, 90, {.value = 30.5}}};
+  const Bar bar = DefaultBar();
+  status.numbers.parts = {{bar.limits[0], 118, {.value = 2.5}},
+                          {bar.limits[1], 110, {.value = 30.5}},
+                          {bar.limits[2], 120, {.value = 0.025}}};
   status.place = 2;
   status.part_left = 42s;
   status.measured = 18s;

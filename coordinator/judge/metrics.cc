@@ -100,8 +100,10 @@ std::string PartKey(const Limit& limit) {
 }
 
 std::string LimitText(const Limit& limit) {
-  if (IsBadShare(limit.metric)) return fmt::format("{:g}%", limit.value * 100);
-  return fmt::format("{:g} {}", limit.value, TraitsOf(limit.metric).unit);
+  // What was measured has no end of digits; what was written down is shown as it was.
+  const int digits = limit.origin ? 4 : 6;
+  if (IsBadShare(limit.metric)) return fmt::format("{:.{}g}%", limit.value * 100, digits);
+  return fmt::format("{:.{}g} {}", limit.value, digits, TraitsOf(limit.metric).unit);
 }
 
 std::string PartLabel(std::span<const Limit> limits, std::size_t index) {

@@ -302,7 +302,7 @@ std::string OriginText(const Limit& limit) {
   if (!limit.origin) return "";
   const LimitOrigin& origin = *limit.origin;
   const auto text = [&limit](double value) {
-    return LimitText({.metric = limit.metric, .value = value, .tier = {}, .origin = {}});
+    return LimitText({.metric = limit.metric, .value = value, .tier = {}, .origin = limit.origin});
   };
   std::string from = fmt::format(" ({:+.3g}% of ", (origin.factor - 1) * 100);
   from += origin.runs.size() == 1 ? std::string("one baseline run's ")

@@ -84,9 +84,11 @@ std::optional<double> FactorOf(const std::string& text) {
   const char* const last = text.data() + text.size() - 1;
   const auto [end, error] = std::from_chars(text.data() + 1, last, percent);
   // Ten times a baseline, or a tenth of it, is a slip of the pen.
-  if (error != std::errc() || end != last || !(percent >= 0 && percent <= 900)) return std::nullopt;
-  const double factor = text.front() == '-' ? 1 - percent / 100 : 1 + percent / 100;
-  return factor >= 0.1 ? std::optional(factor) : std::nullopt;
+  const bool less = text.front() == '-';
+  const double most = less ? 90 : 900;
+  if (error != std::errc() || end != last || !(percent >= 0 && percent <= most))
+    return std::nullopt;
+  return (less ? 100 - percent : 100 + percent) / 100;
 }
 
 bool TakeRelative(FieldReader& fields, const std::string& key, Context& context, Limit& limit) {

@@ -218,6 +218,8 @@ TEST(PartNames, AreTheScenariosKeys) {
   EXPECT_EQ(PartKey({Metric::kErrors, 0, 1, "light"}), "light.errors");
   EXPECT_EQ(PartName({Metric::kEndToEndInteractivity, 0.999, 1}), "end-to-end interactivity P99.9");
   EXPECT_EQ(LimitText({Metric::kToolCalls, 0, 0.015}), "1.5%");
+  EXPECT_EQ(LimitText({Metric::kTtft, 0.9, 1.23456}), "1.23456 s");
+  EXPECT_EQ(LimitText({Metric::kTtft, 0.9, 1.23456, "", LimitOrigin{}}), "1.235 s");
   for (int m = 1; m <= kMetricsKnown; ++m) {
     const auto metric = static_cast<Metric>(m);
     ASSERT_NE(FindTraits(metric), nullptr);

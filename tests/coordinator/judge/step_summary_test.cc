@@ -74,5 +74,34 @@ TEST(Summarize, TalliesAreThereIfEveryAgentHasToldOfTheWholeStep) {
   EXPECT_FALSE(HasTally(partly, partly.agents[2]));
 }
 
+TEST(Summarize, WithholdsEveryPercentileThatTheCallsCannotCarry) {
+  const auto of = [](int calls, int failed) {
+    StepEvidence e;
+    for (int i = 0; i < calls; ++i) {
+      e.ttft_ns.Record(1'000'000'000);
+      e.ttft_sent_ns.Record(1'000'000'000);
+      e.rate_mtok_s.Record(10'000);
+      e.end_to_end_rate_mtok_s.Record(8'000);
+    }
+    e.ttft_infinite = e.rate_zero = e.end_to_end_zero = static_cast<std::uint64_t>(failed);
+    return Summarize(e, {});
+  };
+  const StepSummary five = of(5, 0);
+  EXPECT_EQ(five.ttft.p50_s, ShownPercentile{});
+  EXPECT_FALSE(five.rate.reached_by_50_tok_s.has_value());
+  const StepSummary few = of(35, 0);
+  EXPECT_TRUE(few.ttft.p50_s.value.has_value());
+  EXPECT_EQ(few.ttft.p90_s, ShownPercentile{});
+  EXPECT_EQ(few.ttft.p90_sent_s, ShownPercentile{});
+  EXPECT_FALSE(few.rate.reached_by_90_tok_s.has_value());
+  EXPECT_FALSE(few.rate.end_to_end_reached_by_90_tok_s.has_value());
+  // Failed calls are calls, but not of the percentile without them.
+  const StepSummary failed = of(35, 1);
+  EXPECT_TRUE(failed.ttft.p90_s.value.has_value());
+  EXPECT_EQ(failed.ttft.p90_ok_s, ShownPercentile{});
+  EXPECT_TRUE(failed.rate.end_to_end_reached_by_90_tok_s.has_value());
+  EXPECT_FALSE(failed.rate.reached_by_90_ok_tok_s.has_value());
+}
+
 }  // namespace
 }  // namespace plimsoll

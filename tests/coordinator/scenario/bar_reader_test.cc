@@ -47,7 +47,8 @@ TEST(BarReader, EveryKindOfLimitInTheFilesOrder) {
 TEST(BarReader, RelativeLimitsCarryTheirBaselineAndNoValueYet) {
   const StatusOr<Scenario> read = ParseScenario(
       With("  from_baseline: {runs: [r-1, r-2], sessions: 10}\n  ttft_p90: +10%\n"
-           "  interactivity_p90: \"-20%\"\n  heavy: {goodput_p99.5: +0%}\n  errors: 2%\n"),
+           "  interactivity_p90: \"-20%\"\n  heavy: {goodput_p99.5: +0%}\n  errors: 2%\n"
+           "  ttft_p50: -90%\n  ttft_p99: +900%\n"),
       "s.yaml", "");
   ASSERT_TRUE(read.ok()) << MessageOf(read.status());
   const auto origin = [](double factor) {
@@ -56,7 +57,9 @@ TEST(BarReader, RelativeLimitsCarryTheirBaselineAndNoValueYet) {
   EXPECT_THAT(read->bar.limits, ElementsAre(Limit{Metric::kTtft, 0.9, 0, "", origin(1.1)},
                                             Limit{Metric::kInteractivity, 0.9, 0, "", origin(0.8)},
                                             Limit{Metric::kGoodput, 0.995, 0, "heavy", origin(1)},
-                                            Limit{Metric::kErrors, 0, 0.02}));
+                                            Limit{Metric::kErrors, 0, 0.02},
+                                            Limit{Metric::kTtft, 0.5, 0, "", origin(0.1)},
+                                            Limit{Metric::kTtft, 0.99, 0, "", origin(10)}));
 }
 
 TEST(BarReader, WhatIsWrongIsSaidWhereItIs) {

@@ -108,6 +108,7 @@ void Agent::Handle(const PrepareStep& message) {
   const std::uint32_t step = message.step.step;
   const Status status = run_->replayer.PrepareStep(
       message.step, message.lanes, [this, step](const Primer::Result& primed) {
+        if (link_ == nullptr) return;
         link_->Send(StepReady{
             .step = step, .primers_wanted = primed.wanted, .primers_failed = primed.failed});
       });
@@ -120,6 +121,7 @@ void Agent::Handle(CommitStep message) {
   const Status status = run_->replayer.CommitStep(
       message.step, MonoTime(Duration(message.start_agent_ns)),
       [this, lost_before](StepTally tally) {
+        if (link_ == nullptr) return;  // It ended in the step's last moment.
         const std::uint64_t last = run_->uplink.Flush();
         tally.records_lost = run_->uplink.records_lost() - lost_before;
         link_->Send(StepClosed{.tally = std::move(tally), .last_sequence = last});

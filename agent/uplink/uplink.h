@@ -38,7 +38,6 @@ class Uplink final : public RecordSink {
 
   std::uint64_t records_lost() const { return counts_.records_lost; }
   const UplinkCounts& counts() const { return counts_; }
-  bool all_acked() const { return kept_.empty() && open_.records.empty(); }
 
  private:
   void Seal();

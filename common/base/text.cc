@@ -89,7 +89,9 @@ std::string ShortTime(Duration duration) {
   const std::int64_t seconds = tenths / 10;
   if (seconds < 10 && tenths % 10 > 0) return fmt::format("{}.{}s", seconds, tenths % 10);
   if (seconds < 60) return fmt::format("{}s", seconds);
-  if (seconds >= 3600) return fmt::format("{}h{:02}m", seconds / 3600, seconds / 60 % 60);
+  const std::int64_t hours = seconds / 3600;
+  if (hours >= 24) return fmt::format("{}d{:02}h", hours / 24, hours % 24);
+  if (hours > 0) return fmt::format("{}h{:02}m", hours, seconds / 60 % 60);
   if (seconds % 60 == 0) return fmt::format("{}m", seconds / 60);
   return fmt::format("{}m{:02}s", seconds / 60, seconds % 60);
 }

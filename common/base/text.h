@@ -30,7 +30,8 @@ std::string Printable(std::string_view text, std::size_t bytes_max = std::string
 std::string ValidUtf8(std::string_view text);
 
 // A duration for people, rounded down to what they read at a glance: "0s", "48s", "2m13s", "5m",
-// "1h02m"; under ten seconds with a decimal where there is one, "2.5s". Negative ones are "0s".
+// "1h02m", "6d07h"; under ten seconds with a decimal where there is one, "2.5s". Negative ones are
+// "0s".
 std::string ShortTime(Duration duration);
 
 }  // namespace plimsoll

@@ -25,13 +25,6 @@ constexpr std::array<Unit, 6> kTimeUnits{{{"ns", 1},
                                           {"h", 3'600'000'000'000}}};
 constexpr std::array<Unit, 5> kCountUnits{
     {{"", 1}, {"k", 1'000}, {"M", 1'000'000}, {"Ki", 1 << 10}, {"Mi", 1 << 20}}};
-constexpr std::array<Unit, 7> kByteUnits{{{"B", 1},
-                                          {"kB", 1'000},
-                                          {"MB", 1'000'000},
-                                          {"GB", 1'000'000'000},
-                                          {"KiB", 1u << 10},
-                                          {"MiB", 1u << 20},
-                                          {"GiB", 1u << 30}}};
 
 // digits / 10^decimals, and what follows the number.
 struct Decimal {
@@ -232,20 +225,9 @@ StatusOr<double> ParseTokenRate(std::string_view text) {
   return ToDouble(*decimal, 0);
 }
 
-std::string PrintTokenRate(double tokens_per_s) {
-  return PrintPlain(tokens_per_s) + " tok/s";
-}
-
 StatusOr<std::uint64_t> ParseCount(std::string_view text) {
   return ParseWithUnit(text, kCountUnits, std::numeric_limits<std::uint64_t>::max(), "count",
                        "\"15\", \"64k\" (64,000) or \"64Ki\" (65,536)");
-}
-
-std::string PrintCount(std::uint64_t count) {
-  // In thousands only where nothing else is left: "64k", but "1500" and "65536" as they are.
-  if (count != 0 && count % 1'000'000 == 0) return fmt::format("{}M", count / 1'000'000);
-  if (count != 0 && count % 1'000 == 0) return fmt::format("{}k", count / 1'000);
-  return fmt::format("{}", count);
 }
 
 StatusOr<Money> ParseMoney(std::string_view text) {
@@ -275,20 +257,6 @@ std::string PrintMoney(const Money& money) {
     amount += "0";
   }
   return fmt::format("{} {}", amount, money.currency);
-}
-
-StatusOr<std::uint64_t> ParseBytes(std::string_view text) {
-  const std::optional<Decimal> bare = ReadDecimal(text);
-  std::string right = "\"512B\", \"64KiB\" or \"10MB\"";
-  if (bare.has_value() && bare->suffix.empty()) {
-    right = fmt::format("\"{}B\" or \"{}MB\"", text, text);
-  }
-  return ParseWithUnit(text, kByteUnits, std::numeric_limits<std::uint64_t>::max(), "byte size",
-                       right);
-}
-
-std::string PrintBytes(std::uint64_t bytes) {
-  return PrintWithUnit(bytes, kByteUnits);
 }
 
 }  // namespace plimsoll

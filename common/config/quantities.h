@@ -1,14 +1,13 @@
 // Quantities as people write them, to values and back. A bare number where a unit is needed is
 // refused with the right form. Parsing is exact: nothing is rounded, what does not fit is refused.
-// Print(Parse(x)) denotes the same value as x, and Parse(Print(v)) == v for every v that Parse can
-// give.
+// Where there is a Print, Print(Parse(x)) denotes the same value as x, and Parse(Print(v)) == v for
+// every v that Parse can give.
 //
 //   durations    250ms  5.3s  2m  1h            units: ns us ms s m h
 //   shares       50%  2.5%                      0% to 100%
 //   rates        10 tok/s                       tokens per second
-//   counts       15  64k  1.5M  64Ki  1Mi       k = 1,000  M = 1,000,000  Ki = 1,024  Mi =
-//   1,048,576 money        14.40 USD                      three capital letters name the currency
-//   byte sizes   512B  64kB  10MB  64KiB  1GiB  kB/MB/GB by 1,000, KiB/MiB/GiB by 1,024
+//   counts       15  64k  1.5M  64Ki  1Mi       k and M by 1,000, Ki and Mi by 1,024
+//   money        14.40 USD                      three capital letters name the currency
 //
 // Every refusal is InvalidArgument, its message fit to follow "path: ", e.g.
 // "\"250\" has no unit, write e.g. \"250s\" or \"250ms\"".
@@ -33,11 +32,9 @@ std::string PrintShare(double share);
 
 // Tokens per second, >= 0.
 StatusOr<double> ParseTokenRate(std::string_view text);
-std::string PrintTokenRate(double tokens_per_s);
 
 // Whole, no unit needed.
 StatusOr<std::uint64_t> ParseCount(std::string_view text);
-std::string PrintCount(std::uint64_t count);
 
 struct Money {
   std::int64_t micros = 0;  // Millionths of the currency's unit.
@@ -46,8 +43,5 @@ struct Money {
 };
 StatusOr<Money> ParseMoney(std::string_view text);
 std::string PrintMoney(const Money& money);
-
-StatusOr<std::uint64_t> ParseBytes(std::string_view text);
-std::string PrintBytes(std::uint64_t bytes);
 
 }  // namespace plimsoll

@@ -5,22 +5,18 @@
 #include <cstddef>
 #include <utility>
 
+#include "common/corpus/in_flight.h"
+
 namespace plimsoll {
 namespace {
 
 std::uint64_t MaxInFlight(const Session& session) {
-  std::vector<std::pair<std::uint64_t, int>> changes;
+  std::vector<std::pair<Duration, Duration>> calls;
+  calls.reserve(session.calls.size());
   for (const Call& call : session.calls) {
-    if (call.service_ms == 0) continue;
-    const std::uint64_t start = call.start_ms;
-    changes.emplace_back(start, +1);
-    changes.emplace_back(start + call.service_ms, -1);
+    calls.emplace_back(FromMillis(call.start_ms), FromMillis(call.service_ms));
   }
-  std::sort(changes.begin(), changes.end());  // Intervals are half open: ends before starts.
-  std::int64_t now = 0;
-  std::int64_t most = 0;
-  for (const auto& [at, change] : changes) most = std::max(most, now += change);
-  return static_cast<std::uint64_t>(most);
+  return InFlightOf(calls).peak;
 }
 
 }  // namespace

@@ -32,12 +32,6 @@ void LogInfo(fmt::format_string<Args...> format, Args&&... args) {
   }
 }
 template <typename... Args>
-void LogWarning(fmt::format_string<Args...> format, Args&&... args) {
-  if (LogEnabled(LogLevel::kWarning)) {
-    LogLine(LogLevel::kWarning, fmt::format(format, std::forward<Args>(args)...));
-  }
-}
-template <typename... Args>
 void LogError(fmt::format_string<Args...> format, Args&&... args) {
   if (LogEnabled(LogLevel::kError)) {
     LogLine(LogLevel::kError, fmt::format(format, std::forward<Args>(args)...));

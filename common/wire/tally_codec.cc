@@ -201,18 +201,4 @@ StatusOr<StepTally> FromProto(const v1::StepTally& in) {
   return tally;
 }
 
-std::string EncodeTally(const StepTally& tally) {
-  v1::StepTally message;
-  ToProto(tally, &message);
-  return message.SerializeAsString();
-}
-
-StatusOr<StepTally> DecodeTally(std::string_view bytes) {
-  v1::StepTally message;
-  if (!wire::Parse(bytes, &message)) {
-    return absl::InvalidArgumentError("StepTally: not a message");
-  }
-  return FromProto(message);
-}
-
 }  // namespace plimsoll

@@ -2,9 +2,6 @@
 // checks ranges; whether the counts add up is judged with the step, where it can be said.
 #pragma once
 
-#include <string>
-#include <string_view>
-
 #include "common/base/status.h"
 #include "common/record/tally.h"
 
@@ -18,9 +15,5 @@ namespace plimsoll {
 void ToProto(const StepTally& tally, v1::StepTally* out);
 // InvalidArgument in words.
 StatusOr<StepTally> FromProto(const v1::StepTally& in);
-
-// The same as bytes, for the store.
-std::string EncodeTally(const StepTally& tally);
-StatusOr<StepTally> DecodeTally(std::string_view bytes);
 
 }  // namespace plimsoll

@@ -1,13 +1,14 @@
 #include "coordinator/cli/check_text.h"
 
 #include <algorithm>
-#include <chrono>
+#include <cmath>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "common/base/text.h"
+#include "common/config/quantities.h"
 #include "coordinator/judge/metrics.h"
 #include "coordinator/planning/replay_plan.h"
 #include "coordinator/report/text_layout.h"
@@ -15,6 +16,10 @@
 
 namespace plimsoll {
 namespace {
+
+std::string Agents(std::uint32_t count) {
+  return fmt::format("{} agent{}", count, count == 1 ? "" : "s");
+}
 
 // 950, 12.3k, 4.56M, 7.8G: three digits, as an estimate deserves.
 std::string About(double value) {
@@ -64,14 +69,11 @@ std::string StepTable(const Scenario& scenario, const RunPlan& plan, const DryPl
   return Table(rows, 0);
 }
 
-// "84.6–95.4%": the shares of calls within the limit that the interval would hold, at the limit.
-std::string Interval(const Precision& part) {
-  if (part.calls < part.calls_needed) return "no data";
-  if (!part.half_width) return "none";
-  const double p = IsBadShare(part.limit.metric) ? part.limit.value : part.limit.quantile;
-  const double low = std::max(0.0, p - *part.half_width) * 100;
-  const double high = std::min(1.0, p + *part.half_width) * 100;
-  return fmt::format("{:.1f}–{:.1f}%", low, high);
+// "84.6–95.4%": the shares that would read too close.
+std::string CloseShares(const Precision& part) {
+  if (!IsBadShare(part.limit.metric) && part.calls < part.calls_needed) return "no data";
+  if (!part.close) return "none";
+  return fmt::format("{:.1f}–{:.1f}%", part.close->low * 100, part.close->high * 100);
 }
 
 std::string PrecisionTable(const DryPlan& dry) {
@@ -85,17 +87,16 @@ std::string PrecisionTable(const DryPlan& dry) {
   for (const DryStep& step : dry.steps) {
     for (const Precision& part : step.parts) {
       rows.push_back({fmt::format("{}", step.sessions), PartName(part.limit),
-                      fmt::format("{}", part.calls), Interval(part),
-                      part.half_width ? ShortTime(part.measure_for_half) : "–",
+                      fmt::format("{}", part.calls), CloseShares(part),
+                      part.close ? ShortTime(part.measure_for_half) : "–",
                       chance(part, part.better_passes), chance(part, part.worse_fails)});
     }
   }
   return Table(rows, 2);
 }
 
-// Rounded up: so much is enough.
-Duration WholeSeconds(Duration d) {
-  return std::chrono::ceil<std::chrono::seconds>(d);
+std::string Sessions(std::uint32_t count) {
+  return fmt::format("{} session{}", count, count == 1 ? "" : "s");
 }
 
 // Calls of the part on a deployment as slow as the bar allows.
@@ -104,37 +105,71 @@ double CallsAtBar(const Precision& part, Duration measure) {
   return needed > 0 ? static_cast<double>(part.calls_needed) * ToSeconds(measure) / needed : 0;
 }
 
-// Of a step that cannot, or may not, carry a percentile of the bar: the part that needs the most.
-std::string FewCalls(const Scenario& scenario, const DryStep& step) {
-  const auto most = std::max_element(
-      step.parts.begin(), step.parts.end(),
-      [](const Precision& a, const Precision& b) { return a.calls_needed < b.calls_needed; });
-  if (most == step.parts.end() || most->calls_needed <= 1) return {};
-  const Duration measure = scenario.sweep.measure;
-  const std::string what = fmt::format("{} calls that {} needs for a verdict", most->calls_needed,
-                                       PartName(most->limit));
-  if (most->measure_needed == Duration{0}) {
-    return LabelledLine(
-        "warning",
-        fmt::format("{} sessions make no call at all; use a corpus with calls", step.sessions));
+// "1 session makes", "6 sessions make".
+std::string SessionsMake(std::uint32_t count) {
+  return Sessions(count) + (count == 1 ? " makes" : " make");
+}
+
+// What would be enough, or that nothing is.
+std::string Remedy(const Scenario& scenario, Duration needed) {
+  if (const auto measure = MeasureOfBlocks(needed, scenario.sweep.block)) {
+    return fmt::format("set sweep.measure to {} or more", PrintDuration(*measure));
   }
-  if (most->measure_needed > measure) {
-    return LabelledLine(
-        "warning",
-        fmt::format("{} sessions make about {} calls in {}, not the {}: it would read no "
-                    "data; set sweep.measure to {} or more",
-                    step.sessions, most->calls, ShortTime(measure), what,
-                    ShortTime(WholeSeconds(most->measure_needed))));
+  return "no sweep.measure of such blocks is long enough: use more sessions, longer blocks or "
+         "another bar";
+}
+
+// Of a step that makes, or may make, too few calls for `part`; `so` says what comes of it.
+std::string FewCalls(const Scenario& scenario, const DryStep& step, const Precision& part,
+                     const std::string& what, const std::string& so) {
+  const std::string measure = ShortTime(scenario.sweep.measure);
+  if (part.calls < part.calls_needed) {
+    return LabelledLine("warning", fmt::format("{} about {} calls in {}, not the {}: {}; {}",
+                                               SessionsMake(step.sessions), part.calls, measure,
+                                               what, so, Remedy(scenario, part.measure_needed)));
   }
-  if (most->measure_needed_at_bar > measure) {
+  const auto at_bar =
+      static_cast<std::uint64_t>(std::nearbyint(CallsAtBar(part, scenario.sweep.measure)));
+  if (at_bar < part.calls_needed) {
     return LabelledLine(
         "warning",
-        fmt::format("{} sessions on a deployment as slow as the bar allows make about {:.0f} "
-                    "calls in {}, not the {}; with sweep.measure {} they would",
-                    step.sessions, CallsAtBar(*most, measure), ShortTime(measure), what,
-                    ShortTime(WholeSeconds(most->measure_needed_at_bar))));
+        fmt::format("{} on a deployment as slow as the bar allows {} about {} calls in {}, not "
+                    "the {}; {}",
+                    Sessions(step.sessions), step.sessions == 1 ? "makes" : "make", at_bar, measure,
+                    what, Remedy(scenario, part.measure_needed_at_bar)));
   }
   return {};
+}
+
+// The percentile that needs the most calls, and the share of errors.
+std::string FewCalls(const Scenario& scenario, const DryStep& step) {
+  if (step.requests <= 0) {
+    return LabelledLine("warning", fmt::format("{} no call at all; use a corpus with calls",
+                                               SessionsMake(step.sessions)));
+  }
+  const Precision* most = nullptr;
+  std::string text;
+  for (const Precision& part : step.parts) {
+    if (IsBadShare(part.limit.metric)) continue;
+    if (most == nullptr || part.calls_needed > most->calls_needed) most = &part;
+  }
+  if (most != nullptr) {
+    text += FewCalls(scenario, step, *most,
+                     fmt::format("{} calls that {} needs for a verdict", most->calls_needed,
+                                 PartName(most->limit)),
+                     "it would read no data");
+  }
+  for (const Precision& part : step.parts) {
+    if (part.limit.metric != Metric::kErrors || part.calls_needed == kNoNumber) continue;
+    text += FewCalls(
+        scenario, step, part,
+        fmt::format(
+            "{} attempts without a failure that errors <= {} needs to pass with a design effect "
+            "of {:g}",
+            part.calls_needed, PrintShare(part.limit.value), kDesignEffectAssumed),
+        "it may read too close at best");
+  }
+  return text;
 }
 
 std::string Warnings(const Scenario& scenario, const DryPlan& dry) {
@@ -143,10 +178,9 @@ std::string Warnings(const Scenario& scenario, const DryPlan& dry) {
     text += FewCalls(scenario, step);
     if (step.sessions >= 3) continue;
     text += LabelledLine(
-        "warning",
-        fmt::format("{} {}: with fewer than three, intervals rest on runs of calls and are "
-                    "wide; start with three or more",
-                    step.sessions, step.sessions == 1 ? "session" : "sessions"));
+        "warning", fmt::format("{}: with fewer than three, intervals rest on runs of calls and are "
+                               "wide; start with three or more",
+                               Sessions(step.sessions)));
   }
   return text;
 }
@@ -161,8 +195,8 @@ std::string Corpora(const RunPlan& plan, const Corpus& corpus) {
       ++sessions;
       calls += s.calls.size();
     }
-    text += fmt::format("{}{}: {} sessions, {} calls", text.empty() ? "" : "; ", tier.name,
-                        sessions, calls);
+    text += fmt::format("{}{}: {} session{}, {} call{}", text.empty() ? "" : "; ", tier.name,
+                        sessions, sessions == 1 ? "" : "s", calls, calls == 1 ? "" : "s");
   }
   return text;
 }
@@ -172,8 +206,8 @@ std::string Cost(const Scenario& scenario, const DryPlan& dry) {
     return "not known: add cost: {nodes: 4, per_node_hour: 14.40 USD} to the scenario";
   }
   const CostSpec& cost = *scenario.cost;
-  const std::string rate =
-      fmt::format("{} nodes at {} an hour each", cost.nodes, PrintMoney(cost.per_node_hour));
+  const std::string rate = fmt::format("{} node{} at {} an hour each", cost.nodes,
+                                       cost.nodes == 1 ? "" : "s", PrintMoney(cost.per_node_hour));
   if (!dry.cost_at_least || !dry.cost_at_most) return rate + ": beyond counting";
   return fmt::format("{} to {} ({}, while the steps run)", PrintMoney(*dry.cost_at_least),
                      PrintMoney(*dry.cost_at_most), rate);
@@ -193,10 +227,11 @@ std::string CheckText(const Scenario& scenario, const RunPlan& plan, const Corpu
                  Printable(line.substr(std::min<std::size_t>(10, line.size()))), kReportColumns);
   }
   text += LabelledLine("bar", BarSentence(scenario.bar));
-  text += LabelledLine("fleet", scenario.fleet.local > 0
-                                    ? fmt::format("{} agents started here", scenario.fleet.local)
-                                    : fmt::format("{} agents that dial in to {}",
-                                                  scenario.fleet.agents, scenario.fleet.listen));
+  text +=
+      LabelledLine("fleet", scenario.fleet.local > 0
+                                ? fmt::format("{} started here", Agents(scenario.fleet.local))
+                                : fmt::format("{} to dial in to {}", Agents(scenario.fleet.agents),
+                                              scenario.fleet.listen));
   text += '\n' + StepTable(scenario, plan, dry);
   if (sweep.target) text += "* the target\n";
   text += LabelledLine(
@@ -211,10 +246,13 @@ std::string CheckText(const Scenario& scenario, const RunPlan& plan, const Corpu
                   ShortTime(sweep.prime_limit), ShortTime(sweep.warm_up), ShortTime(sweep.measure),
                   sweep.measure / sweep.block, ShortTime(sweep.block),
                   ShortTime(sweep.drain_limit)));
-  text += LabelledLine(
-      "in all", fmt::format("{} to {} if all {} steps run once; the first miss ends the "
-                            "sweep, a step without data is repeated once",
-                            ShortTime(dry.at_least), ShortTime(dry.at_most), dry.steps.size()));
+  text +=
+      LabelledLine("in all", fmt::format("{} to {} if {} once; the first miss ends the "
+                                         "sweep, a step without data is repeated once",
+                                         ShortTime(dry.at_least), ShortTime(dry.at_most),
+                                         dry.steps.size() == 1
+                                             ? "the step runs"
+                                             : fmt::format("all {} steps run", dry.steps.size())));
   text += LabelledLine("cost", Cost(scenario, dry));
   text += "\nhow sharp the verdicts can be\n" + PrecisionTable(dry);
   text += LabelledLine(

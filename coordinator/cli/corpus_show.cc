@@ -84,7 +84,7 @@ std::string SpreadTable(std::string_view name, const CorpusSpread& spread) {
       {"calls a session", spread.calls},        {"tokens in a call", spread.tokens_in},
       {"tokens out a call", spread.tokens_out}, {"tokens appended", spread.appended},
       {"growth of the prompt", spread.growth},  {"delay s", spread.delay_s},
-      {"duration s", spread.service_s},         {"hit rate a session", spread.hit_rate}};
+      {"service time s", spread.service_s},     {"hit rate a session", spread.hit_rate}};
   std::string out = fmt::format("\n{:<22} {:>12} {:>12} {:>12} {:>12} {:>12}\n", name, "p25", "p50",
                                 "p75", "p90", "p99");
   for (const auto& [label, values] : rows) {

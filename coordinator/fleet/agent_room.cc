@@ -36,9 +36,12 @@ std::string WhyItHasNoRoom(const Hello& hello, const LaneShare& share) {
         "net.ipv4.ip_local_port_range, or use agents on more machines",
         WordsFor(share), hello.ports);
   }
-  if (hello.memory_bytes != 0 && hello.memory_bytes < share.lanes * kBytesALane) {
-    return fmt::format("{} lanes need {} MiB, and its machine has {} MiB: use more agents",
-                       share.lanes, share.lanes * kBytesALane >> 20, hello.memory_bytes >> 20);
+  const std::uint64_t bytes = share.lanes * kBytesALane + share.history_bytes;
+  if (hello.memory_bytes != 0 && hello.memory_bytes < bytes) {
+    return fmt::format("{} lanes need {} MiB{}, and its machine has {} MiB: use more agents",
+                       share.lanes, bytes >> 20,
+                       share.history_bytes > 0 ? " with the answers of their live history" : "",
+                       hello.memory_bytes >> 20);
   }
   return {};
 }

@@ -15,6 +15,7 @@
 #include "coordinator/judge/proportion.h"
 #include "coordinator/planning/decision.h"
 #include "coordinator/planning/prefix_hits.h"
+#include "coordinator/scenario/scenario_check.h"
 
 namespace plimsoll {
 namespace {
@@ -135,25 +136,73 @@ struct Sample {
   double requests_at_bar = 0;
 };
 
+// The fewest attempts of which none fails that the judge passes at `limit`.
+std::uint64_t FewestClean(double limit) {
+  const auto passes = [limit](std::uint64_t n) {
+    return ClopperPearson(0, static_cast<double>(n)).high < limit;
+  };
+  std::uint64_t high = 1;
+  while (!passes(high)) {
+    if (high > std::uint64_t{1} << 40) return kNoNumber;
+    high *= 2;
+  }
+  std::uint64_t low = high / 2;
+  while (high - low > 1) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    (passes(middle) ? high : low) = middle;
+  }
+  return high;
+}
+
+std::uint64_t CallsNeeded(const Limit& limit) {
+  if (!IsBadShare(limit.metric)) return FewestForQuantile(limit.quantile);
+  // How many answers call a tool, only the model knows.
+  if (limit.metric == Metric::kToolCalls) return 1;
+  const std::uint64_t clean = FewestClean(limit.value);
+  if (clean == kNoNumber) return kNoNumber;
+  return static_cast<std::uint64_t>(std::ceil(static_cast<double>(clean) * kDesignEffectAssumed));
+}
+
+// Between `clear`, which is not, and `close`, which is.
+template <typename Fn>
+double Edge(double clear, double close, Fn is_close) {
+  for (int i = 0; i < 40; ++i) {
+    const double middle = (clear + close) / 2;
+    (is_close(middle) ? close : clear) = middle;
+  }
+  return close;
+}
+
+// Failed shares whose interval holds the limit.
+Interval CloseBadShares(double limit, double effective) {
+  const auto is_close = [limit, effective](double share) {
+    const Interval interval = ClopperPearson(share * effective, effective);
+    return interval.low <= limit && limit <= interval.high;
+  };
+  return {.low = is_close(0) ? 0 : Edge(0, limit, is_close),
+          .high = is_close(1) ? 1 : Edge(1, limit, is_close)};
+}
+
 Precision PrecisionOf(const Limit& limit, const Sample& step, Duration measure) {
   Precision part;
   part.limit = limit;
-  part.calls = static_cast<std::uint64_t>(step.requests);
-  const bool errors = IsBadShare(limit.metric);
-  part.calls_needed = errors ? 1 : FewestForQuantile(limit.quantile);
+  part.calls = static_cast<std::uint64_t>(std::nearbyint(step.requests));
+  part.calls_needed = CallsNeeded(limit);
   part.measure_needed = TimeFor(static_cast<double>(part.calls_needed), step.requests, measure);
   part.measure_needed_at_bar =
       TimeFor(static_cast<double>(part.calls_needed), step.requests_at_bar, measure);
-  // How many answers call a tool, only the model knows.
   if (step.lanes < 2 || part.calls == 0 || limit.metric == Metric::kToolCalls) return part;
-  const double p = errors ? limit.value : limit.quantile;
-  const double t = StudentTQuantile(0.975, step.lanes - 1.0);
-  part.half_width = std::min(
-      1.0, t * std::sqrt(kDesignEffectAssumed * p * (1 - p) / static_cast<double>(part.calls)));
-  const Chances chances = ChancesOfDecision(limit, part.calls, *part.half_width);
+  part.measure_for_half = TimeFor(4 * step.requests, step.requests, measure);
+  const double effective = static_cast<double>(part.calls) / kDesignEffectAssumed;
+  const bool bad = IsBadShare(limit.metric);
+  const double p = bad ? limit.value : limit.quantile;
+  const double half =
+      StudentTQuantile(0.975, step.lanes - 1.0) * std::sqrt(p * (1 - p) / effective);
+  part.close = bad ? CloseBadShares(limit.value, effective)
+                   : Interval{.low = std::max(0.0, p - half), .high = std::min(1.0, p + half)};
+  const Chances chances = ChancesOfDecision(limit, part.calls, half);
   part.better_passes = chances.better_passes;
   part.worse_fails = chances.worse_fails;
-  part.measure_for_half = TimeFor(4 * step.requests, step.requests, measure);
   return part;
 }
 
@@ -208,6 +257,15 @@ DryStep StepOf(std::uint32_t sessions, const Scenario& scenario, const RunPlan& 
 }
 
 }  // namespace
+
+std::optional<Duration> MeasureOfBlocks(Duration needed, Duration block) {
+  if (block <= Duration{0}) return std::nullopt;
+  const std::int64_t blocks = std::max<std::int64_t>(1, (needed - Duration{1}) / block + 1);
+  if (blocks > static_cast<std::int64_t>(limits::kBlocksMax) || blocks > kPhaseMax / block) {
+    return std::nullopt;
+  }
+  return blocks * block;
+}
 
 DryPlan MakeDryPlan(const Scenario& scenario, const RunPlan& plan, const Corpus& corpus) {
   std::vector<TierLoad> loads;

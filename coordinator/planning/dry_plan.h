@@ -10,30 +10,37 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
 #include "common/config/quantities.h"
 #include "common/plan/plan.h"
+#include "common/stats/clopper_pearson.h"
 #include "coordinator/judge/bar.h"
 #include "coordinator/planning/decision.h"
 #include "coordinator/scenario/scenario.h"
 
 namespace plimsoll {
 
+inline constexpr std::uint64_t kNoNumber = std::numeric_limits<std::uint64_t>::max();
+
 // How well one limit of the bar can be judged at so many calls.
 struct Precision {
   Limit limit;
-  std::uint64_t calls = 0;         // Expected, as recorded, of the limit's tier.
-  std::uint64_t calls_needed = 0;  // Fewest for any verdict.
-  // Half the 95% interval of the share of calls within the limit, 0…1, if the share is just the
-  // limit's own. Absent: a single lane or no call.
-  std::optional<double> half_width;
+  std::uint64_t calls = 0;  // Expected, as recorded, of the limit's tier.
+  // Percentiles: the fewest for any verdict. Errors: the fewest that pass if none fails, times the
+  // design effect assumed; kNoNumber where none does. Tool calls: 1.
+  std::uint64_t calls_needed = 0;
+  // The shares (of calls within the limit; errors: of failed ones) that would read too close, by
+  // the judge's test. Absent: a single lane or no call.
+  std::optional<Interval> close;
   // The chance that a recipe 20% better than the limit reads pass, and one 20% worse fail
-  // (coordinator/planning/decision.h). Absent where half_width is.
+  // (coordinator/planning/decision.h). Absent where `close` is.
   std::optional<double> better_passes;
   std::optional<double> worse_fails;
-  Duration measure_for_half{};  // Measured time at which it is half as wide: four times the calls.
+  Duration
+      measure_for_half{};  // Measured time at which that is half as wide: four times the calls.
   // Measured time at which the calls needed are there, as recorded and at the bar; 0: no call is
   // expected.
   Duration measure_needed{};
@@ -64,6 +71,10 @@ struct DryPlan {
       cost_at_least;  // Absent: the scenario has no cost, or it is beyond counting.
   std::optional<Money> cost_at_most;
 };
+
+// The least sweep.measure of whole blocks that a scenario may have and that holds `needed`. Absent:
+// none does.
+std::optional<Duration> MeasureOfBlocks(Duration needed, Duration block);
 
 // `plan` is the scenario's, made from `corpus`.
 DryPlan MakeDryPlan(const Scenario& scenario, const RunPlan& plan, const Corpus& corpus);

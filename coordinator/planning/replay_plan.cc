@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "common/base/text.h"
+#include "common/config/quantities.h"
 #include "common/plan/context_limit.h"
+#include "common/plan/context_words.h"
 #include "common/plan/session_graph.h"
 
 namespace plimsoll {
@@ -40,35 +43,23 @@ std::string ThinkLine(const RunPlan& plan, const Corpus& corpus) {
   for (const TierPlan& tier : plan.tiers) {
     const Pauses pauses = PausesOf(plan, corpus, tier.tier);
     if (pauses.recorded_s <= 0) continue;
-    tiers += fmt::format("{}{} {:.0f} s recorded, {:.0f} s ({:.1f}%) removed",
-                         tiers.empty() ? "" : "; ", tier.name, pauses.recorded_s, pauses.removed_s,
+    tiers += fmt::format("{}{} {} recorded, {} ({:.1f}%) removed", tiers.empty() ? "" : "; ",
+                         tier.name, ShortTime(FromSeconds(pauses.recorded_s)),
+                         ShortTime(FromSeconds(pauses.removed_s)),
                          Percent(pauses.removed_s, pauses.recorded_s));
   }
   if (tiers.empty()) return "";
   const std::string rule = plan.think_time == ThinkTime::kNone
                                ? "none"
-                               : fmt::format("at most {:g} s", ToSeconds(plan.think_time_cap));
+                               : "at most " + PrintDuration(plan.think_time_cap);
   return fmt::format("pauses    think time {}: {}", rule, tiers);
-}
-
-std::string LeftOutText(const ContextCounts& c, const std::string& tier, OverLimit policy) {
-  if (policy == OverLimit::kSend) {
-    return fmt::format("{} {} of {} calls ({:.1f}%) are over it", tier, c.calls_over, c.calls,
-                       Percent(static_cast<double>(c.calls_over), static_cast<double>(c.calls)));
-  }
-  std::string text =
-      fmt::format("{} -{}/{} sessions, -{}/{} calls ({:.1f}%), -{:.1f}% of prompt tokens", tier,
-                  c.sessions_dropped, c.sessions, c.calls_left_out, c.calls,
-                  Percent(static_cast<double>(c.calls_left_out), static_cast<double>(c.calls)),
-                  Percent(static_cast<double>(c.tokens_left_out), static_cast<double>(c.tokens)));
-  if (c.calls_over > 0) text += fmt::format(", {} calls over it sent", c.calls_over);
-  return text;
 }
 
 void AddContextLines(const RunPlan& plan, const Corpus& corpus, std::vector<std::string>* lines) {
   if (plan.context_limit.tokens == 0) return;
   lines->push_back(fmt::format(
-      "context   limit {} tokens of prompt and asked output; by policy, * is this plan's:",
+      "context   limit {} tokens of prompt and asked output; left out by policy (send: over it and "
+      "sent), * is this plan's:",
       plan.context_limit.tokens));
   for (std::size_t p = 0; p < kOverLimitPolicies; ++p) {
     RunPlan other = plan;
@@ -77,7 +68,7 @@ void AddContextLines(const RunPlan& plan, const Corpus& corpus, std::vector<std:
     std::string tiers;
     for (std::size_t t = 0; t < counts.size(); ++t) {
       tiers += fmt::format("{}{}", tiers.empty() ? "" : "; ",
-                           LeftOutText(counts[t], plan.tiers[t].name, other.context_limit.policy));
+                           LeftOutWords(counts[t], plan.tiers[t].name, other.context_limit.policy));
     }
     const bool ours = other.context_limit.policy == plan.context_limit.policy;
     lines->push_back(fmt::format("        {} {:<16} {}", ours ? '*' : ' ',

@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "common/base/text.h"
 #include "common/config/quantities.h"
+#include "common/plan/context_words.h"
 
 namespace plimsoll {
 namespace {
@@ -13,29 +15,15 @@ double Percent(double part, double whole) {
   return whole > 0 ? part / whole * 100 : 0;
 }
 
-std::string Of(const TierReplay& tier, const ContextLimit& limit) {
-  const ContextCounts& c = tier.context;
-  if (limit.policy == OverLimit::kSend) {
-    return fmt::format("{} of {} {} calls", c.calls_over, c.calls, tier.name);
-  }
-  std::string text =
-      fmt::format("{} of {} {} sessions, {} of {} calls ({:.1f}%), {:.1f}% of prompt tokens",
-                  c.sessions_dropped, c.sessions, tier.name, c.calls_left_out, c.calls,
-                  Percent(static_cast<double>(c.calls_left_out), static_cast<double>(c.calls)),
-                  Percent(static_cast<double>(c.tokens_left_out), static_cast<double>(c.tokens)));
-  if (c.calls_over > 0) text += fmt::format(", {} calls over it are sent", c.calls_over);
-  return text;
-}
-
 std::string PauseSentence(const ReplaySummary& replay) {
   std::string text;
   for (const TierReplay& tier : replay.tiers) {
     const FidelityCounts& f = tier.fidelity;
     if (f.pause_recorded_ns <= 0) continue;
     text += fmt::format(
-        "{}{} {} pauses of {:.0f} s as recorded, {:.0f} s ({:.1f}%) removed",
-        text.empty() ? "" : "; ", tier.name, f.pauses, ToSeconds(Duration(f.pause_recorded_ns)),
-        ToSeconds(Duration(f.pause_removed_ns)),
+        "{}{} {} pauses of {} in all as recorded, {} ({:.1f}%) removed", text.empty() ? "" : "; ",
+        tier.name, f.pauses, ShortTime(Duration(f.pause_recorded_ns)),
+        ShortTime(Duration(f.pause_removed_ns)),
         Percent(static_cast<double>(f.pause_removed_ns), static_cast<double>(f.pause_recorded_ns)));
   }
   if (text.empty()) return text;
@@ -71,7 +59,8 @@ std::string ContextSentence(const ReplaySummary& replay) {
   if (limit.tokens == 0) return "";
   std::string tiers;
   for (const TierReplay& tier : replay.tiers) {
-    tiers += fmt::format("{}{}", tiers.empty() ? "" : "; ", Of(tier, limit));
+    tiers += fmt::format("{}{}", tiers.empty() ? "" : "; ",
+                         LeftOutWords(tier.context, tier.name, limit.policy));
   }
   return fmt::format("limit {} tokens, {}: {}{}", limit.tokens, Name(limit.policy), tiers,
                      limit.policy == OverLimit::kSend ? " are over it and sent" : " left out");

@@ -1,8 +1,11 @@
 #include "coordinator/run/replay_facts.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
+#include "common/base/limits.h"
+#include "common/corpus/in_flight.h"
 #include "common/plan/session_graph.h"
 #include "coordinator/planning/prefix_hits.h"
 
@@ -30,37 +33,57 @@ std::vector<Duration> RecordedCycles(const Corpus& corpus, const RunPlan& plan) 
   return cycles;
 }
 
-// A call that begins as another ends takes its place.
-std::uint32_t PeakInFlight(const Session& session, const SessionGraph& graph) {
-  std::vector<std::pair<Duration, int>> changes;
+InFlight SessionInFlight(const Session& session, const SessionGraph& graph) {
+  std::vector<std::pair<Duration, Duration>> calls;
   for (std::size_t c = 0; c < graph.size(); ++c) {
     if (graph.left_out(c)) continue;
     // Even a call that took no time has a request.
-    const Duration service = std::max<Duration>(1ms, FromMillis(session.calls[c].service_ms));
-    changes.emplace_back(graph.release(c), 1);
-    changes.emplace_back(graph.release(c) + service, -1);
+    calls.emplace_back(graph.release(c),
+                       std::max<Duration>(1ms, FromMillis(session.calls[c].service_ms)));
   }
-  std::sort(changes.begin(), changes.end());
-  int now = 0;
-  int peak = 1;
-  for (const auto& [at, change] : changes) peak = std::max(peak, now += change);
-  return static_cast<std::uint32_t>(peak);
+  return InFlightOf(calls);
 }
 
-std::vector<std::uint32_t> PeaksInFlight(const Corpus& corpus, const RunPlan& plan) {
+// Of the server's answers, if they are as long as the recorded ones.
+double HistoryBytes(const Session& session, const SessionGraph& graph) {
+  double bytes = 0;
+  for (std::size_t c = 0; c < graph.size(); ++c) {
+    if (!graph.left_out(c)) bytes += session.calls[c].tokens_out * double{limits::kTokenBytes};
+  }
+  return std::min(bytes, static_cast<double>(limits::kLiveHistoryBytesMax));
+}
+
+// Busy time counts, idle time does not: on a slower deployment than the recorded one it is gone.
+std::vector<LaneLoad> LaneLoads(const Corpus& corpus, const RunPlan& plan) {
   const DelayRule rule{plan.think_time, plan.think_time_cap};
   const ContextFilter filter(plan, corpus);
-  std::vector<std::uint32_t> peaks(plan.tiers.size(), 1);
-  for (std::uint32_t s = 0; s < corpus.sessions.size(); ++s) {
-    const Session& session = corpus.sessions[s];
-    if (!filter.Plays(s)) continue;
-    const std::uint32_t peak =
-        PeakInFlight(session, SessionGraph(session, rule, filter.left_out(s)));
-    for (std::size_t t = 0; t < peaks.size(); ++t) {
-      if (plan.tiers[t].tier == session.tier) peaks[t] = std::max(peaks[t], peak);
+  std::vector<LaneLoad> loads(plan.tiers.size());
+  for (std::size_t t = 0; t < loads.size(); ++t) {
+    InFlight all;
+    double history = 0;
+    double sessions = 0;
+    for (std::uint32_t s = 0; s < corpus.sessions.size(); ++s) {
+      const Session& session = corpus.sessions[s];
+      if (session.tier != plan.tiers[t].tier || !filter.Plays(s)) continue;
+      const SessionGraph graph(session, rule, filter.left_out(s));
+      const InFlight one = SessionInFlight(session, graph);
+      all.peak = std::max(all.peak, one.peak);
+      all.busy_s += one.busy_s;
+      all.in_flight_s += one.in_flight_s;
+      all.in_flight_sq_s += one.in_flight_sq_s;
+      if (plan.history == History::kLive) history += HistoryBytes(session, graph);
+      sessions += 1;
     }
+    if (all.busy_s <= 0) continue;
+    LaneLoad& load = loads[t];
+    load.mean = all.in_flight_s / all.busy_s;
+    load.variance = std::max(0.0, all.in_flight_sq_s / all.busy_s - load.mean * load.mean);
+    load.peak = all.peak;
+    load.history_bytes = history / sessions;
+    load.history_bytes_max =
+        plan.history == History::kLive ? double{limits::kLiveHistoryBytesMax} : 0;
   }
-  return peaks;
+  return loads;
 }
 
 // Sessions that are not played have none.
@@ -89,9 +112,35 @@ ReplayFacts::ReplayFacts(const RunPlan& plan, const Corpus& corpus)
              .tiers = {}},
       left_out_(CountLeftOut(plan, corpus)),
       recorded_cycles_(RecordedCycles(corpus, plan)),
-      peaks_in_flight_(PeaksInFlight(corpus, plan)),
+      lane_loads_(LaneLoads(corpus, plan)),
       cache_forecast_(ForecastCache(corpus, plan)) {
   for (const TierPlan& tier : plan.tiers) tier_names_.push_back(tier.name);
+}
+
+LaneNeeds ReplayFacts::NeedsOf(const std::vector<std::uint32_t>& lanes_per_tier) const {
+  constexpr double kDeviations = 3;
+  double lanes = 0;
+  double mean = 0;
+  double variance = 0;
+  double peak = 0;
+  double history = 0;
+  double history_max = 0;
+  for (std::size_t t = 0; t < lane_loads_.size() && t < lanes_per_tier.size(); ++t) {
+    const LaneLoad& load = lane_loads_[t];
+    const double n = lanes_per_tier[t];
+    lanes += n;
+    mean += n * load.mean;
+    variance += n * load.variance;
+    peak += n * load.peak;
+    history += n * load.history_bytes;
+    history_max += n * load.history_bytes_max;
+  }
+  const double expected =
+      std::clamp(std::ceil(mean + kDeviations * std::sqrt(variance)), lanes, std::max(lanes, peak));
+  const auto whole = [](double value) { return static_cast<std::uint64_t>(value); };
+  const auto count = static_cast<std::uint32_t>(lanes);
+  return {.expected = {count, whole(expected), whole(history)},
+          .most = {count, whole(std::max(lanes, peak)), whole(history_max)}};
 }
 
 void ReplayFacts::Describe(ReplaySummary* replay) const {

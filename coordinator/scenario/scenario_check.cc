@@ -231,8 +231,6 @@ void CheckTimes(const Sweep& sweep, Checker& checker) {
   checker.Positive("sweep.measure", sweep.measure, "5m");
   checker.Positive("sweep.drain_limit", sweep.drain_limit, "2m");
   checker.Positive("sweep.prime_limit", sweep.prime_limit, "1m");
-  // A day: what is longer is a slip of the unit, and sums of phases stay far from overflow.
-  constexpr Duration kLongest = 24h;
   const std::array<std::pair<std::string_view, Duration>, 5> all = {
       {{"sweep.warm_up", sweep.warm_up},
        {"sweep.measure", sweep.measure},
@@ -240,9 +238,9 @@ void CheckTimes(const Sweep& sweep, Checker& checker) {
        {"sweep.drain_limit", sweep.drain_limit},
        {"sweep.prime_limit", sweep.prime_limit}}};
   for (const auto& [path, duration] : all) {
-    if (duration <= kLongest) continue;
+    if (duration <= kPhaseMax) continue;
     checker.Add(std::string(path), fmt::format("is {}, it must be at most {}",
-                                               PrintDuration(duration), PrintDuration(kLongest)));
+                                               PrintDuration(duration), PrintDuration(kPhaseMax)));
   }
   if (!checker.Clean({"sweep.block", "sweep.measure"})) return;
   if (sweep.measure % sweep.block != Duration::zero()) {

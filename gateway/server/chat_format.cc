@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "common/base/json_text.h"
+#include "common/base/text.h"
+
 namespace plimsoll {
 namespace {
 
@@ -11,6 +14,11 @@ constexpr std::array<std::string_view, 32> kWords = {
     "the",   "ship", "sits",  "low",   "in",    "calm", "water", "and",  "her",   "mark",  "is",
     "clear", "of",   "foam",  "while", "crew",  "load", "grain", "by",   "night", "under", "lamps",
     "until", "tide", "turns", "they",  "count", "each", "sack",  "then", "cast",  "off"};
+
+// Quotes included. What a client sent may be anything; an answer is UTF-8.
+std::string JsonString(std::string_view text) {
+  return '"' + JsonEscaped(ValidUtf8(text)) + '"';
+}
 
 std::string Chunk(const AnswerHead& head, std::string_view choices, std::string_view more) {
   return fmt::format(
@@ -29,22 +37,6 @@ std::string UsageObject(const AnswerUsage& usage) {
 }
 
 }  // namespace
-
-std::string JsonString(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (byte < 0x20 || byte >= 0x7f) {
-      out += fmt::format("\\u{:04x}", byte);
-    } else {
-      out += c;
-    }
-  }
-  return out + "\"";
-}
 
 std::string TokenText(std::uint32_t index) {
   return (index == 0 ? "" : " ") + std::string(kWords[index % kWords.size()]);

@@ -22,9 +22,6 @@ struct AnswerUsage {
   std::uint32_t cached_tokens = 0;
 };
 
-// Text as a JSON string, quotes included; bytes that are not printable ASCII become \u00XX.
-std::string JsonString(std::string_view text);
-
 // The words of an answer: token `index` of a fixed rotation, a space in front of all but the first.
 std::string TokenText(std::uint32_t index);
 

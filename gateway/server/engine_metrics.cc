@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "common/base/limits.h"
-#include "gateway/server/chat_format.h"
+#include "common/base/text.h"
 
 namespace plimsoll {
 namespace {
@@ -24,11 +24,21 @@ std::string Number(double value) {
   return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
 }
 
+// As the text format has it, quotes included.
+std::string LabelValue(std::string_view text) {
+  std::string value = "\"";
+  for (const char c : ValidUtf8(text)) {
+    if (c == '"' || c == '\\') value += '\\';
+    value += c == '\n' ? "\\n" : std::string(1, c);
+  }
+  return value + '"';
+}
+
 using SampleOf = std::function<double(std::size_t copy)>;
 
 class Page {
  public:
-  explicit Page(const MetricsPage& page) : page_(page), model_(JsonString(page.model)) {}
+  explicit Page(const MetricsPage& page) : page_(page), model_(LabelValue(page.model)) {}
 
   std::string Labels(std::size_t copy, std::string_view more = "") const {
     return fmt::format(R"(engine="{}",{}model_name={})", copy, more, model_);

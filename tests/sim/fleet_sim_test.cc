@@ -56,14 +56,40 @@ TEST(FleetSim, APlanThatAnAgentCannotHoldIsRefusedBeforeItsFirstStep) {
       << result.reason;
 }
 
-TEST(FleetSim, LanesThatFanOutNeedRoomForAllTheirStreams) {
-  SimOptions options = SmallRun();
-  options.agent_descriptors = 69;  // Enough for four lanes with a connection each.
-  FleetSim sim(std::move(options));
-  const RunResult result = sim.Run();
-  EXPECT_EQ(result.code, ExitCode::kCouldNotRun) << Explain(sim, result);
-  EXPECT_NE(result.reason.find("requests at once need at least"), std::string::npos)
-      << result.reason;
+// Sessions with one request in flight for 1 s, three for 2 s, two for 1 s, one for 6 s: four lanes
+// are expected to have 6 + 3 · sqrt(4 · 0.65), so 11, and at most 12.
+std::shared_ptr<const Corpus> FansOut() {
+  Corpus corpus;
+  corpus.models = {"m"};
+  for (const Tier tier : {Tier::kHeavy, Tier::kLight}) {
+    Session s;
+    s.id = "fans";
+    s.tier = tier;
+    s.streams = {
+        {}, {.parent_call = 0}, {.parent_call = 0}, {.parent_call = 0}, {.parent_call = 1}};
+    std::uint32_t stream = 0;
+    for (const std::uint32_t service_ms : {1000, 2000, 9000, 2000, 1000}) {
+      s.calls.push_back(
+          {.stream = stream++, .tokens_in = 100, .tokens_out = 5, .service_ms = service_ms});
+    }
+    corpus.sessions.push_back(std::move(s));
+  }
+  return std::make_shared<const Corpus>(std::move(corpus));
+}
+
+TEST(FleetSim, LanesThatFanOutNeedRoomForWhatIsExpectedAndAWarningBelowTheirPeaks) {
+  for (const std::uint64_t descriptors : {64 + 10, 64 + 11, 64 + 12}) {
+    SCOPED_TRACE(descriptors);
+    SimOptions options = SmallRun();
+    options.corpus = FansOut();
+    options.agent_descriptors = descriptors;
+    FleetSim sim(std::move(options));
+    const RunResult result = sim.Run();
+    EXPECT_EQ(result.code == ExitCode::kCouldNotRun, descriptors == 74) << Explain(sim, result);
+    const bool warned = Explain(sim, result).find("its busiest at once: 4 lanes with up to 12") !=
+                        std::string::npos;
+    EXPECT_EQ(warned, descriptors == 75) << Explain(sim, result);
+  }
 }
 
 // Faults that begin in the middle of the first step's measured time.
@@ -179,6 +205,32 @@ TEST(FleetSim, ASilentAgentIsLostAfterFifteenSeconds) {
   EXPECT_EQ(result.code, ExitCode::kHeld) << Explain(sim, result);
   ASSERT_GE(result.steps.size(), 2u);
   EXPECT_TRUE(result.steps[0].summary.verdict.is_void);
+}
+
+TEST(FleetSim, AgentsThatAStalledCoordinatorLostAreStartedAgainAndTheStepIsRepeated) {
+  for (const Duration stall : {Duration(16s), Duration(17s), Duration(22s), Duration(30s)}) {
+    SCOPED_TRACE(ToSeconds(stall));
+    FleetSim sim(SmallRun());
+    sim.StallCoordinatorAt(45s, stall);
+    const RunResult result = sim.Run();
+    EXPECT_EQ(result.code, ExitCode::kHeld) << Explain(sim, result);
+    ASSERT_EQ(result.steps.size(), 4u) << Explain(sim, result);
+    EXPECT_TRUE(result.steps[0].summary.verdict.is_void);
+    EXPECT_FALSE(result.steps[1].summary.verdict.is_void);
+    EXPECT_FALSE(result.steps[1].note.empty());
+    EXPECT_EQ(sim.agents_started(), 4u) << "both left, and both were started again";
+    ExpectIdentities(result);
+  }
+}
+
+TEST(FleetSim, AgentsOutliveAShortStallOfTheCoordinator) {
+  FleetSim sim(SmallRun());
+  sim.StallCoordinatorAt(45s, 8s);
+  const RunResult result = sim.Run();
+  EXPECT_EQ(result.code, ExitCode::kHeld) << Explain(sim, result);
+  EXPECT_EQ(result.steps.size(), 3u);
+  EXPECT_EQ(sim.agents_started(), 2u);
+  ExpectIdentities(result);
 }
 
 TEST(FleetSim, LostBatchesAreSentAgainAndNothingIsCountedTwice) {

@@ -1,6 +1,8 @@
 #include "common/config/quantities.h"
 
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -83,12 +85,17 @@ TEST(Quantities, Shares) {
   }
 }
 
+// Of quantities that are only read.
+template <typename T>
+using Values = std::vector<std::pair<std::string_view, T>>;
+
 TEST(Quantities, TokenRates) {
-  ExpectTable<double>({{"10 tok/s", 10, "10 tok/s"},
-                       {"12.5tok/s", 12.5, "12.5 tok/s"},
-                       {"0.1 tok/s", 0.1, "0.1 tok/s"},
-                       {"100000 tok/s", 100000, "100000 tok/s"}},
-                      ParseTokenRate, PrintTokenRate);
+  for (const auto& [text, value] : Values<double>{
+           {"10 tok/s", 10}, {"12.5tok/s", 12.5}, {"0.1 tok/s", 0.1}, {"100000 tok/s", 100000}}) {
+    const StatusOr<double> read = ParseTokenRate(text);
+    ASSERT_TRUE(read.ok()) << text;
+    EXPECT_EQ(*read, value) << text;
+  }
   EXPECT_EQ(Refusal(ParseTokenRate("10")), "\"10\" has no unit, write e.g. \"10 tok/s\"");
   for (const std::string_view bad : {"", "tok/s", "10 t/s", "10 tok", "-3 tok/s"}) {
     EXPECT_FALSE(ParseTokenRate(bad).ok()) << bad;
@@ -96,15 +103,18 @@ TEST(Quantities, TokenRates) {
 }
 
 TEST(Quantities, CountsByThousandsAndByPowersOfTwo) {
-  ExpectTable<std::uint64_t>({{"15", 15, "15"},
-                              {"0", 0, "0"},
-                              {"64k", 64'000, "64k"},
-                              {"64Ki", 65'536, "65536"},
-                              {"1.5M", 1'500'000, "1500k"},
-                              {"2Mi", 2'097'152, "2097152"},
-                              {"1500", 1'500, "1500"},
-                              {"3M", 3'000'000, "3M"}},
-                             ParseCount, PrintCount);
+  for (const auto& [text, value] : Values<std::uint64_t>{{"15", 15},
+                                                         {"0", 0},
+                                                         {"64k", 64'000},
+                                                         {"64Ki", 65'536},
+                                                         {"1.5M", 1'500'000},
+                                                         {"2Mi", 2'097'152},
+                                                         {"1500", 1'500},
+                                                         {"3M", 3'000'000}}) {
+    const StatusOr<std::uint64_t> read = ParseCount(text);
+    ASSERT_TRUE(read.ok()) << text;
+    EXPECT_EQ(*read, value) << text;
+  }
   for (const std::string_view bad : {"", "k", "1.5", "1.2345k", "-1", "64K", "1,000", "0x10",
                                      "999999999999999999M", "12 cats"}) {
     EXPECT_FALSE(ParseCount(bad).ok()) << bad;
@@ -121,20 +131,6 @@ TEST(Quantities, MoneyIsExactToMillionths) {
   for (const std::string_view bad :
        {"", "USD", "$14", "14 usd", "14 US", "14 USDX", "0.0000001 USD", "-1 USD"}) {
     EXPECT_FALSE(ParseMoney(bad).ok()) << bad;
-  }
-}
-
-TEST(Quantities, ByteSizes) {
-  ExpectTable<std::uint64_t>({{"512B", 512, "512B"},
-                              {"64KiB", 65'536, "64KiB"},
-                              {"64kB", 64'000, "64kB"},
-                              {"1.5GiB", 1'610'612'736, "1536MiB"},
-                              {"10MB", 10'000'000, "10MB"},
-                              {"0B", 0, "0B"}},
-                             ParseBytes, PrintBytes);
-  EXPECT_EQ(Refusal(ParseBytes("10")), "\"10\" has no unit, write e.g. \"10B\" or \"10MB\"");
-  for (const std::string_view bad : {"", "B", "0.5B", "1KB", "1 TB", "999999999999GiB"}) {
-    EXPECT_FALSE(ParseBytes(bad).ok()) << bad;
   }
 }
 

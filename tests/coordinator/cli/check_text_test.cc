@@ -4,9 +4,11 @@
 
 #include <sstream>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/config/quantities.h"
 #include "common/corpus/synth.h"
 #include "coordinator/planning/planner.h"
 #include "coordinator/report/text_layout.h"
@@ -38,6 +40,24 @@ fleet: {local: 2}
 cost: {nodes: 4, per_node_hour: 14.40 USD}
 )";
 
+// Each line whole.
+std::string Unwrapped(std::string text) {
+  const std::string indent = "\n" + std::string(11, ' ');
+  for (std::size_t at = 0; (at = text.find(indent, at)) != std::string::npos;) {
+    text.replace(at, indent.size(), " ");
+  }
+  return text;
+}
+
+// The first measured time that a warning advises.
+std::string Advised(const std::string& text) {
+  constexpr std::string_view kSet = "set sweep.measure to ";
+  const std::size_t at = text.find(kSet);
+  if (at == std::string::npos) return {};
+  const std::string rest = text.substr(at + kSet.size());
+  return rest.substr(0, rest.find(' '));
+}
+
 Corpus Small() {
   return SynthCorpus({.seed = 1, .heavy = 4, .light = 4, .scale = 20});
 }
@@ -61,6 +81,58 @@ TEST(CheckText, SaysWhatToDoWhereAStepCannotCarryItsPercentile) {
   EXPECT_THAT(text, ::testing::HasSubstr("368 calls that TTFT P99 needs"));
   EXPECT_THAT(text, ::testing::HasSubstr("sweep.measure"));
   EXPECT_THAT(text, ::testing::HasSubstr("with fewer than three, intervals rest on runs"));
+}
+
+// What a warning advises is a scenario that is accepted, and the warning is gone.
+TEST(CheckText, WhatItAdvisesIsAcceptedAndEnough) {
+  const Corpus corpus = Small();
+  int asked = 0;
+  for (const char* bar : {"{ttft_p90: 1s}", "{interactivity_p99: 6 tok/s, errors: 2%}"}) {
+    for (const char* block : {"3s", "7s", "1500ms"}) {
+      for (const int sessions : {1, 6}) {
+        SCOPED_TRACE(fmt::format("{}, blocks of {}, sessions {}", bar, block, sessions));
+        std::string measure = fmt::format("{}ms", *ParseDuration(block) * 2 / 1ms);
+        // As recorded, then at the bar, of each of two parts: then there is nothing to say.
+        for (int round = 0; !measure.empty(); ++round) {
+          ASSERT_LT(round, 6);
+          const std::string text = Unwrapped(
+              Checked(fmt::format("name: n\ntarget: {{url: \"http://127.0.0.1:1/v1\", model: m}}\n"
+                                  "corpus: {{synthetic: agentx, heavy: 4, light: 4, scale: 20}}\n"
+                                  "mix: {{heavy: 50%, light: 50%}}\nfleet: {{local: 1}}\n"
+                                  "sweep: {{sessions: [{}], measure: {}, block: {}}}\nbar: {}\n",
+                                  sessions, measure, block, bar),
+                      corpus));
+          ASSERT_NE(text, "") << measure << " was refused";
+          const std::string advice = Advised(text);
+          if (!advice.empty()) {
+            EXPECT_GT(*ParseDuration(advice), *ParseDuration(measure));
+            ++asked;
+          }
+          measure = advice;
+        }
+      }
+    }
+  }
+  EXPECT_GT(asked, 12);
+}
+
+TEST(CheckText, AdvisesNoMeasureBeyondTheLimits) {
+  std::string yaml = kRehearsal;
+  yaml.replace(yaml.find("ttft_p90: 1s"), 12, "ttft_p99: 1s");
+  yaml.replace(yaml.find("errors: 5%"), 10, "errors: 0.001%");
+  const std::string text = Unwrapped(Checked(yaml, Small()));
+  EXPECT_THAT(text, ::testing::HasSubstr("no sweep.measure of such blocks is long enough"));
+}
+
+TEST(CheckText, OneIsNotMany) {
+  std::string yaml = kRehearsal;
+  yaml.replace(yaml.find("[2, 6, 12], target: 12"), 22, "[1], target: 1");
+  yaml.replace(yaml.find("{local: 2}"), 10, "{local: 1}");
+  const std::string text = Checked(yaml, Small());
+  EXPECT_THAT(text, ::testing::HasSubstr("1 session makes about"));
+  EXPECT_THAT(text, ::testing::HasSubstr("if the step runs once"));
+  EXPECT_THAT(text, ::testing::HasSubstr("1 agent started here"));
+  EXPECT_THAT(text, ::testing::Not(::testing::HasSubstr("all 1 steps")));
 }
 
 }  // namespace

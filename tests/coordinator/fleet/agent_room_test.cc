@@ -59,6 +59,18 @@ TEST(AgentRoom, LanesThatFanOutNeedAConnectionForEachOfTheirStreams) {
   EXPECT_NE(Why(hello, 1000, 4).find("has 3999 for one destination"), std::string::npos);
 }
 
+TEST(AgentRoom, LiveHistoryNeedsMemoryToo) {
+  const Hello hello = Machine();
+  LaneShare share{.lanes = 3000, .connections = 3000, .history_bytes = std::uint64_t{3000} << 20};
+  EXPECT_EQ(WhyItHasNoRoom(hello, share), "");
+  share.lanes = share.connections = 5000;
+  share.history_bytes = std::uint64_t{5000} << 20;
+  const std::string why = WhyItHasNoRoom(hello, share);
+  EXPECT_NE(why.find("5000 lanes need 5312 MiB with the answers of their live history"),
+            std::string::npos)
+      << why;
+}
+
 TEST(AgentRoom, WhatIsNotKnownIsEnough) {
   EXPECT_EQ(Why(Hello{}, 16'000), "");
 }

@@ -148,16 +148,22 @@ TEST(Planner, ReplayLinesShowPausesAndEveryContextPolicySideBySide) {
   const RunPlan plan = *MakeRunPlan(scenario, corpus, {});
   const std::vector<std::string> lines = ReplayLines(plan, corpus);
   const std::vector<std::string> want = {
-      "pauses    think time at most 1 s: heavy 24 s recorded, 18 s (75.0%) removed",
+      "pauses    think time at most 1s: heavy 24s recorded, 18s (75.0%) removed",
       "history   live: the server's own answers (content only), at most 1024 KiB a session, then "
       "text of the recorded length",
-      "context   limit 3100 tokens of prompt and asked output; by policy, * is this plan's:",
-      "          send             heavy 2 of 9 calls (22.2%) are over it",
-      "          skip_calls       heavy -0/3 sessions, -2/9 calls (22.2%), -33.3% of prompt tokens",
-      "          end_session      heavy -0/3 sessions, -2/9 calls (22.2%), -33.3% of prompt tokens",
-      "          drop_sessions    heavy -1/3 sessions, -3/9 calls (33.3%), -49.2% of prompt tokens",
-      "        * drop_long_starts heavy -0/3 sessions, -0/9 calls (0.0%), -0.0% of prompt tokens, "
-      "2 calls over it sent"};
+      "context   limit 3100 tokens of prompt and asked output; left out by policy (send: over it "
+      "and "
+      "sent), * is this plan's:",
+      "          send             2 of 9 heavy calls (22.2%)",
+      "          skip_calls       0 of 3 heavy sessions, 2 of 9 calls (22.2%), 33.3% of prompt "
+      "tokens",
+      "          end_session      0 of 3 heavy sessions, 2 of 9 calls (22.2%), 33.3% of prompt "
+      "tokens",
+      "          drop_sessions    1 of 3 heavy sessions, 3 of 9 calls (33.3%), 49.2% of prompt "
+      "tokens",
+      "        * drop_long_starts 0 of 3 heavy sessions, 0 of 9 calls (0.0%), 0.0% of prompt "
+      "tokens, "
+      "2 calls over it are sent"};
   EXPECT_EQ(lines, want);
 }
 

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/base/limits.h"
+
 namespace plimsoll {
 namespace {
 
@@ -34,14 +36,21 @@ Session Chain() {
   return s;
 }
 
-std::vector<std::uint32_t> Peaks(const RunPlan& how, std::vector<Session> sessions) {
+ReplayFacts FactsOf(const RunPlan& how, std::vector<Session> sessions) {
   Corpus corpus;
   corpus.models = {"m"};
   corpus.sessions = std::move(sessions);
   RunPlan plan = how;
   plan.tiers = {{.name = "heavy", .tier = Tier::kHeavy, .share = 1},
                 {.name = "light", .tier = Tier::kLight, .share = 1}};
-  return ReplayFacts(plan, corpus).peaks_in_flight();
+  return ReplayFacts(plan, corpus);
+}
+
+std::vector<std::uint32_t> Peaks(const RunPlan& how, std::vector<Session> sessions) {
+  std::vector<std::uint32_t> peaks;
+  const ReplayFacts facts = FactsOf(how, std::move(sessions));
+  for (const LaneLoad& load : facts.lane_loads()) peaks.push_back(load.peak);
+  return peaks;
 }
 
 TEST(ReplayFacts, APeakIsTheMostRequestsInFlightOfAnySessionOfTheTier) {
@@ -57,6 +66,41 @@ TEST(ReplayFacts, CallsThatTheContextLimitLeavesOutAreNotInFlight) {
   RunPlan plan;
   plan.context_limit = {500, OverLimit::kSkipCalls};
   EXPECT_THAT(Peaks(plan, {FansOut(9000), Chain()}), ElementsAre(2, 1));
+}
+
+TEST(ReplayFacts, ALaneIsCountedByWhatItHasInFlightWhileBusy) {
+  const ReplayFacts facts = FactsOf({}, {FansOut(2000), Chain()});
+  const LaneLoad& heavy = facts.lane_loads()[0];
+  // 0–1 s one; 1–3 s three; 3–4 s two (the fourth subagent); 4–10 s one.
+  EXPECT_NEAR(heavy.mean, (1 * 1 + 2 * 3 + 1 * 2 + 6 * 1) / 10.0, 1e-9);
+  EXPECT_NEAR(heavy.variance, (1 * 1 + 2 * 9 + 1 * 4 + 6 * 1) / 10.0 - 1.5 * 1.5, 1e-9);
+  EXPECT_EQ(facts.lane_loads()[1].mean, 1);
+}
+
+TEST(ReplayFacts, ManyLanesAreNotAllAtTheirPeakAtOnce) {
+  const ReplayFacts facts = FactsOf({}, {FansOut(2000), Chain()});
+  const LaneNeeds many = facts.NeedsOf({4000, 5000});
+  EXPECT_EQ(many.most.lanes, 9000u);
+  EXPECT_EQ(many.most.connections, 4000u * 3 + 5000);
+  // 6,000 and 5,000 with three standard deviations of sqrt(4000 · 0.65).
+  EXPECT_EQ(many.expected.connections, 11'000u + 153);
+  EXPECT_EQ(many.expected.history_bytes, 0u);
+  const LaneNeeds few = facts.NeedsOf({1, 0});
+  EXPECT_EQ(few.expected.connections, 3u) << "no more than its peak";
+  const LaneNeeds light = facts.NeedsOf({0, 9000});
+  EXPECT_EQ(light.expected.connections, 9000u);
+  EXPECT_EQ(light.most.connections, 9000u);
+}
+
+TEST(ReplayFacts, LiveHistoryIsCountedByTheRecordedAnswersAndItsBound) {
+  RunPlan plan;
+  plan.history = History::kLive;
+  Session wordy = Chain();
+  wordy.calls[1].tokens_out = 1'000'000;
+  const LaneNeeds needs = FactsOf(plan, {FansOut(2000), wordy}).NeedsOf({10, 1});
+  EXPECT_EQ(needs.expected.history_bytes,
+            10 * 25 * limits::kTokenBytes + limits::kLiveHistoryBytesMax);
+  EXPECT_EQ(needs.most.history_bytes, 11 * limits::kLiveHistoryBytesMax);
 }
 
 }  // namespace

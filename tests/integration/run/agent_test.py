@@ -3,7 +3,7 @@
 import os
 import signal
 
-from rig import RigCase
+from rig import RigCase, alive, wait_until
 
 
 class AgentCase(RigCase):
@@ -67,6 +67,33 @@ class FrozenAgent(AgentCase):
     def test_step_is_no_data_and_repeated(self):
         _, run, victim = self.strike(signal.SIGSTOP, measure="18s", sessions=[4])
         self.check_repeated(run, victim)
+
+
+class FrozenCoordinator(AgentCase):
+    def test_agents_leave_and_the_step_is_repeated_when_it_wakes(self):
+        gateway = self.gateway()
+        run = self.start_run(self.scenario(gateway.url, measure="12s", sessions=[4]))
+        run.wait_line(r"step 1: 4 sessions")
+        self.wait_answered(gateway, 90)
+        agents = run.children()
+        self.assertEqual(len(agents), 2, run.text())
+        os.kill(run.pid, signal.SIGSTOP)
+        try:
+            # Its sockets stay open; they leave by themselves.
+            wait_until(lambda: not any(map(alive, agents)), "the end of both agents")
+        finally:
+            os.kill(run.pid, signal.SIGCONT)
+        code = run.wait_exit(90)
+        steps = self.report()["steps"]
+        self.assertGreaterEqual(len(steps), 2, run.text())
+        lost, again = steps[:2]
+        self.assertTrue(lost["void"])
+        self.assertIn("was lost during the step", " ".join(lost["reasons"]))
+        self.assertFalse(any(agent["lost"] for agent in again["agents"]))
+        self.assertIn(code, (0, 3), run.text())
+        if code == 3:
+            self.assertIn("generator-limited", " ".join(again["reasons"]))
+        self.assert_gone(agents)
 
 
 class DialledAgents(RigCase):

@@ -5,6 +5,7 @@
 
 #include "coordinator/store/limit_codec.h"
 #include "coordinator/store/preflight_codec.h"
+#include "coordinator/store/recipe_codec.h"
 #include "coordinator/store/replay_codec.h"
 #include "fmt/format.h"
 #include "plimsoll/v1/results.pb.h"
@@ -299,6 +300,7 @@ std::string EncodeRun(const RunInfo& run) {
   out.set_message(run.message);
   if (run.capacity.has_value()) Write(*run.capacity, *out.mutable_capacity());
   WriteBar(run.bar, &out);
+  if (run.cost.has_value()) WriteCost(*run.cost, out.mutable_cost());
   if (run.preflight.has_value()) WritePreflight(*run.preflight, out.mutable_preflight());
   return Bytes(out);
 }
@@ -326,6 +328,9 @@ StatusOr<RunInfo> DecodeRun(std::string_view bytes) {
     ASSIGN_OR_RETURN(run.capacity, Read(in.capacity()));
   }
   ASSIGN_OR_RETURN(run.bar, ReadBar(in));
+  if (in.has_cost()) {
+    ASSIGN_OR_RETURN(run.cost, ReadCost(in.cost()));
+  }
   if (in.has_preflight()) {
     ASSIGN_OR_RETURN(run.preflight, ReadPreflight(in.preflight()));
   }

@@ -1,0 +1,203 @@
+// Differences of shares: by hand, at the edges, and how often the interval holds the truth.
+#include "coordinator/judge/difference.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+#include <vector>
+
+#include "common/base/rng.h"
+#include "common/stats/student_t.h"
+#include "gtest/gtest.h"
+
+namespace plimsoll {
+namespace {
+
+using Cells = std::vector<ShareCell>;
+
+// One block, a cell a lane.
+Cells Lanes(const std::vector<std::pair<std::uint64_t, std::uint64_t>>& hits_of_n) {
+  Cells cells;
+  for (const auto& [hits, n] : hits_of_n) {
+    cells.push_back({.lane = static_cast<std::uint32_t>(cells.size()), .n = n, .hits = hits});
+  }
+  return cells;
+}
+
+TEST(ShareDifference, ByLaneIsTheFormulaOfTheHeader) {
+  const Cells a = Lanes({{9, 10}, {8, 10}, {7, 10}, {9, 10}, {7, 10}});   // 40 of 50: 0.8.
+  const Cells b = Lanes({{8, 10}, {6, 10}, {6, 10}, {7, 10}, {13, 20}});  // 40 of 60: 2/3.
+  const ShareDifference d = DifferenceOf(a, b, Pairing::kByLane, false);
+  ASSERT_TRUE(d.by_lane);
+  EXPECT_DOUBLE_EQ(d.value, 0.8 - 2.0 / 3);
+  // a_k = 1, 0, −1, 1, −1 fiftieths; b_k = 4/3, −2/3, −2/3, 1/3, −1/3 sixtieths.
+  const double a_k[] = {1, 0, -1, 1, -1};
+  const double b_k[] = {4.0 / 3, -2.0 / 3, -2.0 / 3, 1.0 / 3, -1.0 / 3};
+  double squares = 0;
+  for (int k = 0; k < 5; ++k) squares += std::pow(a_k[k] / 50 - b_k[k] / 60, 2);
+  const double half = StudentTQuantile(0.975, 4) * std::sqrt(squares * 5 / 4);
+  // With one block there is no two-way variance: its cells' term is taken away.
+  EXPECT_NEAR(d.low, d.value - half, 1e-12);
+  EXPECT_NEAR(d.high, d.value + half, 1e-12);
+}
+
+TEST(ShareDifference, LanesThatDifferAlikeMakeASmallDifferenceSure) {
+  // Lanes are very unlike, each loses two calls of a hundred.
+  Cells a;
+  Cells b;
+  for (std::uint32_t lane = 0; lane < 8; ++lane) {
+    a.push_back({.lane = lane, .n = 100, .hits = 50 + 6 * lane});
+    b.push_back({.lane = lane, .n = 100, .hits = 48 + 6 * lane + lane % 2});
+  }
+  const ShareDifference paired = DifferenceOf(a, b, Pairing::kByLane, false);
+  EXPECT_NEAR(paired.value, 0.015, 1e-12);
+  EXPECT_TRUE(paired.supported());
+  const ShareDifference apart = DifferenceOf(a, b, Pairing::kNone, false);
+  EXPECT_DOUBLE_EQ(apart.value, paired.value);
+  EXPECT_FALSE(apart.supported());
+  EXPECT_FALSE(apart.by_lane);
+  const ShareDifference turned = DifferenceOf(b, a, Pairing::kByLane, false);
+  EXPECT_DOUBLE_EQ(turned.low, -paired.high);
+  EXPECT_DOUBLE_EQ(turned.high, -paired.low);
+}
+
+TEST(ShareDifference, WhereEveryCallIsWithinTheIntervalIsNotAPoint) {
+  const Cells all = Lanes({{20, 20}, {20, 20}, {20, 20}, {20, 20}, {20, 20}, {20, 20}});
+  const ShareDifference d = DifferenceOf(all, all, Pairing::kByLane, false);
+  EXPECT_FALSE(d.by_lane);
+  EXPECT_EQ(d.value, 0);
+  EXPECT_LT(d.low, -0.001);
+  EXPECT_GT(d.high, 0.001);
+  // Four of six lanes with a miss are too few for t over lanes.
+  const Cells few = Lanes({{18, 20}, {18, 20}, {18, 20}, {18, 20}, {20, 20}, {20, 20}});
+  EXPECT_FALSE(DifferenceOf(few, few, Pairing::kByLane, false).by_lane);
+}
+
+TEST(ShareDifference, NothingIsKnownWithoutCallsOrOfOneLane) {
+  const Cells some = Lanes({{9, 10}, {8, 10}, {7, 10}});
+  for (const auto& d :
+       {DifferenceOf({}, some, Pairing::kByLane, false),
+        DifferenceOf(some, {{.lane = 1}}, Pairing::kNone, true),
+        DifferenceOf(Lanes({{9, 10}}), Lanes({{1, 10}}), Pairing::kByLane, false)}) {
+    EXPECT_FALSE(d.supported());
+    EXPECT_EQ(d.low, -1);
+    EXPECT_EQ(d.high, 1);
+  }
+}
+
+TEST(ShareDifference, HitsBeyondTheCallsAreNotCounted) {
+  const Cells odd = Lanes({{11, 10}, {5, 10}, {5, 10}, {5, 10}, {5, 10}, {0, 10}});
+  const ShareDifference d = DifferenceOf(odd, odd, Pairing::kByLane, false);
+  EXPECT_EQ(d.value, 0);
+  EXPECT_TRUE(std::isfinite(d.low) && std::isfinite(d.high));
+}
+
+TEST(ShareDifference, LanesThatOnlyOneRunHasCountToo) {
+  Cells a = Lanes({{9, 10}, {8, 10}, {7, 10}, {9, 10}, {7, 10}, {5, 10}});
+  const Cells b = Lanes({{9, 10}, {8, 10}, {7, 10}, {9, 10}, {7, 10}});
+  const ShareDifference d = DifferenceOf(a, b, Pairing::kByLane, false);
+  EXPECT_NEAR(d.value, 0.75 - 0.8, 1e-12);
+  EXPECT_LT(d.low, d.value);
+}
+
+// A toy of two windows with the same sessions: log of the time = session (0.6, the same in both) +
+// call (0.5) + the window's drift (0.25 a block), and run B slower by `shift`. The truth is the
+// difference of the shares within the limit given both drifts.
+struct Toy {
+  std::uint32_t lanes = 0;
+  int calls = 0;     // A lane and block.
+  double share = 0;  // Within the limit without drift.
+  double shift = 0;
+};
+
+double Phi(double x) {
+  return 0.5 * std::erfc(-x / std::sqrt(2.0));
+}
+
+struct Trial {
+  bool covered = false;
+  bool supported = false;
+  double width = 0;
+};
+
+Trial TryOnce(const Toy& toy, Rng& rng, Pairing pairing) {
+  constexpr std::uint32_t kBlocks = 5;
+  constexpr double kSession = 0.6;
+  constexpr double kCall = 0.5;
+  const double spread = std::hypot(kSession, kCall);
+  const double limit = NormalQuantile(toy.share) * spread;
+  std::array<std::array<double, kBlocks>, 2> drift{};
+  double truth = 0;
+  for (std::size_t run = 0; run < 2; ++run) {
+    double at = 0.25 * rng.Normal();
+    for (double& block : drift[run]) {
+      block = at + (run == 0 ? 0 : toy.shift);
+      at = at * 0.37 + 0.25 * std::sqrt(1 - 0.37 * 0.37) * rng.Normal();
+      truth += (run == 0 ? 1 : -1) * Phi((limit - block) / spread) / kBlocks;
+    }
+  }
+  std::array<Cells, 2> cells;
+  for (std::uint32_t lane = 0; lane < toy.lanes; ++lane) {
+    double session = kSession * rng.Normal();
+    for (std::uint32_t b = 0; b < kBlocks; ++b) {
+      if (b > 0 && toy.calls >= 40) session = kSession * rng.Normal();  // About 40 calls each.
+      for (std::size_t run = 0; run < 2; ++run) {
+        ShareCell cell{.lane = lane, .block = b, .n = static_cast<std::uint64_t>(toy.calls)};
+        for (int c = 0; c < toy.calls; ++c) {
+          cell.hits += session + kCall * rng.Normal() + drift[run][b] <= limit ? 1 : 0;
+        }
+        cells[run].push_back(cell);
+      }
+    }
+  }
+  const ShareDifference d = DifferenceOf(cells[0], cells[1], pairing, false);
+  return {.covered = d.low <= truth && truth <= d.high,
+          .supported = d.supported(),
+          .width = d.high - d.low};
+}
+
+TEST(ShareDifference, TheIntervalHoldsTheTruthAsOftenAsItSays) {
+  const char* asked = std::getenv("PLIMSOLL_COVERAGE_RUNS");
+  const int runs = asked != nullptr ? std::max(1, std::atoi(asked)) : 300;
+  constexpr std::uint64_t kSeed = 20260130;
+  double pooled = 0;
+  int rows = 0;
+  for (const std::uint32_t lanes : {5u, 10u, 15u, 40u}) {
+    for (const int calls : {8, 40}) {
+      for (const double share : {0.9, 0.97}) {
+        for (const double shift : {0.0, 0.25}) {
+          const Toy toy{.lanes = lanes, .calls = calls, .share = share, .shift = shift};
+          Rng rng(MixKey(kSeed, lanes, static_cast<std::uint64_t>(calls)));
+          Rng again = rng;
+          int covered = 0;
+          int supported = 0;
+          double width = 0;
+          double width_apart = 0;
+          for (int i = 0; i < runs; ++i) {
+            const Trial trial = TryOnce(toy, rng, Pairing::kByLane);
+            covered += trial.covered ? 1 : 0;
+            supported += trial.supported ? 1 : 0;
+            width += trial.width / runs;
+            width_apart += TryOnce(toy, again, Pairing::kNone).width / runs;
+          }
+          const double coverage = static_cast<double>(covered) / runs;
+          pooled += coverage;
+          ++rows;
+          std::printf(
+              "%3u lanes, %2d calls, share %.2f, shift %.2f: covered %.1f%%, supported "
+              "%.1f%%, width %.3f (unpaired %.3f)\n",
+              lanes, calls, share, shift, coverage * 100, 100.0 * supported / runs, width,
+              width_apart);
+          EXPECT_GE(coverage, 0.90 - 2 * std::sqrt(0.09 / runs)) << "seed " << kSeed;
+        }
+      }
+    }
+  }
+  EXPECT_GE(pooled / rows, 0.93) << "seed " << kSeed;
+}
+
+}  // namespace
+}  // namespace plimsoll

@@ -170,8 +170,13 @@ PartVerdict JudgeCalls(PartVerdict part, const Subject& subject) {
   Sides sides;
   sides.value = sides.strict = sides.loose = Compare(interval, quantile, Side::kAbove);
   if (spread) {
-    sides.strict = Compare(ShareOf(at_strict), quantile, Side::kAbove);
-    sides.loose = Compare(ShareOf(at_loose), quantile, Side::kAbove);
+    const ShareInterval strict = ShareOf(at_strict);
+    const ShareInterval loose = ShareOf(at_loose);
+    sides.strict = Compare(strict, quantile, Side::kAbove);
+    sides.loose = Compare(loose, quantile, Side::kAbove);
+    // What the share may be with the limit anywhere in its own interval.
+    part.share_low = std::min(interval.low, strict.low);
+    part.share_high = std::max(interval.high, loose.high);
   }
   TakeSides(part, sides, Side::kAbove);
   TakeValue(part, subject);

@@ -28,8 +28,8 @@ struct PartVerdict {
   bool value_infinite = false;          // The percentile fell among failed calls.
   std::optional<double> value_ok_only;  // Over the calls that have one, shown beside.
   double share_within = 0;  // Of calls at the limit's good side (IsBadShare: of the bad ones).
-  double share_low = 0;     // 95% interval of that share.
-  double share_high = 1;
+  double share_low = 0;   // 95% interval of that share; a limit with an interval of its own widens
+  double share_high = 1;  // it: the lower end at its stricter edge, the upper at its looser one.
   std::optional<double> margin;  // (limit − value) / limit, positive is good.
 };
 

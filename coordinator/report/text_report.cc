@@ -67,6 +67,31 @@ std::string StepTable(const ReportModel& model) {
   return Table(rows, 2);
 }
 
+// What the bar's rarer limits mean, by their terms.
+std::vector<std::pair<std::string, std::string>> BarTerms(const Bar& bar) {
+  const auto any = [&bar](auto holds) {
+    return std::any_of(bar.limits.begin(), bar.limits.end(), holds);
+  };
+  std::vector<std::pair<std::string, std::string>> terms;
+  if (any([](const Limit& l) { return l.metric == Metric::kEndToEndInteractivity; })) {
+    terms.emplace_back("end to end",
+                       "interactivity from the instant a call was due to its last token; P90: nine "
+                       "in ten calls reach or beat it");
+  }
+  if (any([](const Limit& l) { return l.metric == Metric::kGoodput; })) {
+    terms.emplace_back(
+        "goodput",
+        "time to a whole usable answer, from the instant a call was due; P90: nine in "
+        "ten calls had theirs by then, a failed call never");
+  }
+  if (any([](const Limit& l) { return l.origin.has_value(); })) {
+    terms.emplace_back("baseline",
+                       "stored runs of today's recipe; what they differ by is the limit's own "
+                       "interval, and a part passes or fails only on all of it");
+  }
+  return terms;
+}
+
 // Every abbreviation of the table and of the details, and the marks that are in it.
 std::string Legend(const ReportModel& model) {
   const auto any = [&](auto holds) {
@@ -87,6 +112,7 @@ std::string Legend(const ReportModel& model) {
   add("n",
       "calls behind the number, failed ones included (infinitely slow); answers in one chunk "
       "have no tok/s");
+  for (const auto& [term, meaning] : BarTerms(model.bar)) add(term, meaning);
   add("errors%", "attempts that failed and calls never sent");
   add("sent%",
       "session time with a call open or in a recorded pause; under 95% latencies are not "

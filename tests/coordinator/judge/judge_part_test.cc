@@ -160,6 +160,8 @@ TEST(JudgePart, ALimitWithAnIntervalPassesAtItsStrictEndAndFailsAtItsLooseOne) {
   EXPECT_EQ(part.verdict, Verdict::kTooClose);
   EXPECT_EQ(part.lean, Lean::kPass);
   EXPECT_EQ(part.share_within, 1) << "the share shown is the one at the value";
+  EXPECT_LT(part.share_low, 0.5) << "and its interval has the limit's own in it";
+  EXPECT_EQ(part.share_high, 1);
   EXPECT_THAT(part.reason, HasSubstr("too wide to decide"));
 
   part = JudgeOne(WithHits(6, 6, 12), FromBaselines());  // Fails at 5 s, passes at 5.5 s.

@@ -207,5 +207,41 @@ TEST(ExportRows, EveryColumnOfARecordIsExplained) {
   }
 }
 
+TEST(ExportParts, HaveARowForEveryLimitAndTheSameColumnsInBothForms) {
+  const StepRow row{.summary = testing::RunOfManyLimits().steps[0].summary, .notes = {}};
+  const std::vector<std::string> header = Cells(PartHeader(RowForm::kCsv));
+  std::string csv;
+  AppendParts(RowForm::kCsv, row, &csv);
+  std::istringstream lines(csv);
+  std::vector<std::string> parts;
+  for (std::string line; std::getline(lines, line);) {
+    const std::vector<std::string> cells = Cells(line + "\n");
+    ASSERT_EQ(cells.size(), header.size());
+    parts.push_back(cells[2]);
+  }
+  EXPECT_THAT(parts,
+              ::testing::ElementsAre("ttft_p90", "ttft_p99", "heavy.ttft_p90", "interactivity_p90",
+                                     "end_to_end_interactivity_p90", "goodput_p90", "errors"));
+  std::string jsonl;
+  AppendParts(RowForm::kJsonl, row, &jsonl);
+  const Json first = Json::parse(jsonl.substr(0, jsonl.find('\n')));
+  EXPECT_EQ(KeysOf(first), header);
+  EXPECT_EQ(first["limit_from_runs"], "20260101-a; 20260102-b; 20260103-c");
+  EXPECT_EQ(first["limit_low_95"], 3.7);
+  EXPECT_EQ(first["verdict"], "too close");
+  EXPECT_EQ(PartHeader(RowForm::kJsonl), "");
+}
+
+TEST(ExportSteps, AStepsColumnsAreOfTheFirstLimitOnAllCalls) {
+  const StepRow row{.summary = testing::RunOfManyLimits().steps[0].summary, .notes = {}};
+  std::string jsonl;
+  AppendStep(RowForm::kJsonl, row, &jsonl);
+  const Json json = Json::parse(jsonl);
+  EXPECT_EQ(json["bar_ttft_limit"], 4.18);
+  EXPECT_EQ(json["bar_goodput_limit"], 15);
+  EXPECT_EQ(json["bar_end_to_end_interactivity_verdict"], "pass");
+  EXPECT_TRUE(json["bar_tool_calls_limit"].is_null());
+}
+
 }  // namespace
 }  // namespace plimsoll

@@ -20,6 +20,7 @@ namespace {
 
 using ::plimsoll::testing::EmptyRun;
 using ::plimsoll::testing::ExpectGolden;
+using ::plimsoll::testing::RunOfManyLimits;
 using ::plimsoll::testing::SampleRun;
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
@@ -37,15 +38,18 @@ void ExpectFits(const std::string& text) {
 TEST(TextReport, MatchesTheGoldenFiles) {
   ExpectGolden("report/sample.txt", TextReport(SampleRun()));
   ExpectGolden("report/empty.txt", TextReport(EmptyRun()));
+  ExpectGolden("report/many_limits.txt", TextReport(RunOfManyLimits()));
 }
 
 TEST(JsonReport, MatchesTheGoldenFiles) {
   ExpectGolden("report/sample.json", JsonReport(SampleRun()));
   ExpectGolden("report/empty.json", JsonReport(EmptyRun()));
+  ExpectGolden("report/many_limits.json", JsonReport(RunOfManyLimits()));
 }
 
 TEST(TextReport, FitsAHundredColumns) {
   ExpectFits(TextReport(SampleRun()));
+  ExpectFits(TextReport(RunOfManyLimits()));
   ReportModel model = SampleRun();
   model.run_name = std::string(300, 'x');
   model.notes = {std::string(120, 'y') + " " + std::string(250, 'z')};

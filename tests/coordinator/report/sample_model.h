@@ -81,4 +81,39 @@ inline ReportModel SampleRun() {
   return model;
 }
 
+// A step against every kind of limit: two percentiles, a tier's, end to end, goodput, and limits
+// that come from baseline runs that differ, and from one.
+inline ReportModel RunOfManyLimits() {
+  const LimitOrigin three{.runs = {"20260101-a", "20260102-b", "20260103-c"},
+                          .sessions = 10,
+                          .factor = 1.1,
+                          .baseline = 3.8,
+                          .low = 3.7,
+                          .high = 4.7};
+  LimitOrigin one{.runs = {"20260101-a"}, .sessions = 10, .factor = 0.8, .baseline = 15};
+  ReportModel model = EmptyRun();
+  model.bar.limits = {{Metric::kTtft, 0.9, 4.18, "", three},
+                      {Metric::kTtft, 0.99, 30},
+                      {Metric::kTtft, 0.9, 10, "heavy"},
+                      {Metric::kInteractivity, 0.9, 12, "", one},
+                      {Metric::kEndToEndInteractivity, 0.9, 8},
+                      {Metric::kGoodput, 0.9, 15},
+                      {Metric::kErrors, 0, 0.02}};
+  StepEvidence e = Healthy();
+  e.tiers.resize(2);
+  e.tiers[0].Merge(e);  // Not half of the calls, but as they are.
+  for (CellCounts& cell : e.cells) {
+    cell.parts = {{12, 12, 9, 12},
+                  Counted(12, 12),
+                  Counted(cell.tier == 0 ? 12 : 0, 12),
+                  Counted(11, 11),
+                  Counted(12, 12),
+                  Counted(12, 9),
+                  {}};
+  }
+  model.steps = {{.summary = Summarize(e, JudgeStep(e, model.bar))}};
+  Conclude(model);
+  return model;
+}
+
 }  // namespace plimsoll::testing

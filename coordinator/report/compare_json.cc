@@ -13,8 +13,11 @@ using Json = nlohmann::json;
 
 constexpr int kSchemaVersion = 1;
 
+Json Number(double value) {
+  return std::isfinite(value) ? Json(value) : Json();
+}
 Json Number(const std::optional<double>& value) {
-  return value && std::isfinite(*value) ? Json(*value) : Json();
+  return value ? Number(*value) : Json();
 }
 Json Number(const std::optional<std::uint32_t>& value) {
   return value ? Json(*value) : Json();
@@ -91,6 +94,9 @@ Json Of(const StepDifference& step) {
   if (d.supported()) json["better"] = step.first_better ? "first" : "other";
   return json;
 }
+
+Json Of(const PairComparison& pair);
+Json Of(const Limit& limit);
 
 template <typename T>
 Json ListOf(const std::vector<T>& values) {

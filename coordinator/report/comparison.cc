@@ -167,8 +167,9 @@ void AddNotes(Comparison* comparison) {
   }
   comparison->notes.emplace_back(
       "one night is one night: each run saw one window, and how windows differ is not known from "
-      "these runs, so what is supported is supported of these windows; run both again on other "
-      "nights before a small difference is believed");
+      "these runs, so what is supported is supported of these windows: two windows of one recipe "
+      "may differ as much (docs/statistics.md); run both again on other nights before a small "
+      "difference is believed");
 }
 
 }  // namespace

@@ -126,8 +126,9 @@ RecipeDifferences DifferencesOf(const ComparedRun& a, const ComparedRun& b) {
   AddFiles(a, b, &things);
   const TargetPlan& of_a = a.scenario.target;
   const TargetPlan& of_b = b.scenario.target;
-  things.AddIf(NodesOf(a) != NodesOf(b),
-               fmt::format("nodes ({} against {}; 0 is not known)", NodesOf(a), NodesOf(b)));
+  // Where one is not known, the missing price is said.
+  things.AddIf(NodesOf(a) != NodesOf(b) && NodesOf(a) > 0 && NodesOf(b) > 0,
+               fmt::format("nodes ({} against {})", NodesOf(a), NodesOf(b)));
   things.AddIf(of_a.model != of_b.model,
                fmt::format("model ({} against {})", of_a.model, of_b.model));
   const std::string headers = HeaderWords(of_a, of_b);

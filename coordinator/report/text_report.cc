@@ -283,7 +283,8 @@ std::string RecipeSentence(const ReportModel& model) {
     files += fmt::format("{}{} (sha256 {}", files.empty() ? "" : ", ", file.path,
                          file.digest.substr(0, kDigestShown));
     if (file.secrets_left_out > 0) {
-      files += fmt::format(", kept without {} that look like secrets", file.secrets_left_out);
+      files +=
+          fmt::format(", {} of its values left out: they look like secrets", file.secrets_left_out);
     }
     files += ")";
   }

@@ -55,19 +55,23 @@ StatusOr<KeptRecipe> DecodeRecipe(std::string_view bytes) {
   return recipe;
 }
 
-void WriteCost(const CostSettings& cost, v1::StoredCost* out) {
-  out->set_nodes(cost.nodes);
-  out->set_per_node_hour_micros(cost.micros);
-  out->set_currency(cost.currency);
+void WriteCost(const std::optional<CostSettings>& cost, v1::StoredRun* out) {
+  if (!cost) return;
+  v1::StoredCost* stored = out->mutable_cost();
+  stored->set_nodes(cost->nodes);
+  stored->set_per_node_hour_micros(cost->micros);
+  stored->set_currency(cost->currency);
 }
 
-StatusOr<CostSettings> ReadCost(const v1::StoredCost& in) {
-  if (in.nodes() == 0 || in.per_node_hour_micros() <= 0 ||
-      in.currency().size() > kCurrencyBytesMax) {
+StatusOr<std::optional<CostSettings>> ReadCost(const v1::StoredRun& in) {
+  if (!in.has_cost()) return std::optional<CostSettings>();
+  const v1::StoredCost& cost = in.cost();
+  if (cost.nodes() == 0 || cost.per_node_hour_micros() <= 0 ||
+      cost.currency().size() > kCurrencyBytesMax) {
     return Damaged("price");
   }
-  return CostSettings{
-      .nodes = in.nodes(), .micros = in.per_node_hour_micros(), .currency = in.currency()};
+  return std::optional(CostSettings{
+      .nodes = cost.nodes(), .micros = cost.per_node_hour_micros(), .currency = cost.currency()});
 }
 
 }  // namespace plimsoll

@@ -2,6 +2,7 @@
 // bound, so that a damaged value is DataLoss.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -11,14 +12,15 @@
 namespace plimsoll {
 
 namespace v1 {
-class StoredCost;
+class StoredRun;
 }  // namespace v1
 
 std::string EncodeRecipe(const KeptRecipe& recipe);
 StatusOr<KeptRecipe> DecodeRecipe(std::string_view bytes);
 
-void WriteCost(const CostSettings& cost, v1::StoredCost* out);
+// The price of a run; absent where the run has none.
+void WriteCost(const std::optional<CostSettings>& cost, v1::StoredRun* out);
 // DataLoss: no nodes, or a price that is not above zero.
-StatusOr<CostSettings> ReadCost(const v1::StoredCost& in);
+StatusOr<std::optional<CostSettings>> ReadCost(const v1::StoredRun& in);
 
 }  // namespace plimsoll

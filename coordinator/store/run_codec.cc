@@ -300,7 +300,7 @@ std::string EncodeRun(const RunInfo& run) {
   out.set_message(run.message);
   if (run.capacity.has_value()) Write(*run.capacity, *out.mutable_capacity());
   WriteBar(run.bar, &out);
-  if (run.cost.has_value()) WriteCost(*run.cost, out.mutable_cost());
+  WriteCost(run.cost, &out);
   if (run.preflight.has_value()) WritePreflight(*run.preflight, out.mutable_preflight());
   return Bytes(out);
 }
@@ -328,9 +328,7 @@ StatusOr<RunInfo> DecodeRun(std::string_view bytes) {
     ASSIGN_OR_RETURN(run.capacity, Read(in.capacity()));
   }
   ASSIGN_OR_RETURN(run.bar, ReadBar(in));
-  if (in.has_cost()) {
-    ASSIGN_OR_RETURN(run.cost, ReadCost(in.cost()));
-  }
+  ASSIGN_OR_RETURN(run.cost, ReadCost(in));
   if (in.has_preflight()) {
     ASSIGN_OR_RETURN(run.preflight, ReadPreflight(in.preflight()));
   }

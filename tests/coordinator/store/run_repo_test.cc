@@ -1,6 +1,5 @@
 #include "coordinator/store/run_repo.h"
 
-#include "coordinator/store/recipe_codec.h"
 #include "coordinator/store/run_codec.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -120,7 +119,6 @@ TEST(RunCodec, RunsKeepEveryField) {
                     {Metric::kErrors, 0, 0.02},
                     {Metric::kGoodput, 0.9, 30, "",
                      LimitOrigin{.runs = {"r-1"}, .sessions = 5, .factor = 1.1, .baseline = 27}}};
-  run.cost = CostSettings{.nodes = 4, .micros = 14'400'000, .currency = "USD"};
   const StatusOr<RunInfo> back = DecodeRun(EncodeRun(run));
   ASSERT_TRUE(back.ok());
   EXPECT_EQ(back->id, run.id);
@@ -144,58 +142,6 @@ TEST(RunCodec, RunsKeepEveryField) {
   EXPECT_EQ(back->capacity->requests_in_flight, 8.5);
   EXPECT_EQ(back->preflight, run.preflight);
   EXPECT_EQ(back->bar, run.bar);
-  EXPECT_EQ(back->cost, run.cost);
-}
-
-TEST(RunCodec, APriceThatCannotBeIsDamaged) {
-  for (const CostSettings& cost : {CostSettings{0, 1, "USD"}, CostSettings{1, 0, "USD"},
-                                   CostSettings{1, -1, "USD"}, CostSettings{1, 1, "US DOLLAR"}}) {
-    RunInfo run = ARun("r1", 5);
-    run.cost = cost;
-    EXPECT_TRUE(absl::IsDataLoss(DecodeRun(EncodeRun(run)).status())) << cost.micros;
-  }
-}
-
-KeptRecipe ARecipe() {
-  return {.note = "n\xff",
-          .files = {{"a.yaml", std::string("k: v\n\0", 6), std::string(64, 'a'), 0},
-                    {"b/c.yaml", "", std::string(64, '0'), 3}}};
-}
-
-TEST(RunRepo, KeepsTheRecipeApartFromTheRun) {
-  MemoryStore store;
-  RunRepo repo(store);
-  ASSERT_TRUE(repo.PutRun(ARun("r1", 5)).ok());
-  EXPECT_TRUE(absl::IsNotFound(repo.GetRecipe("r1").status()));
-  ASSERT_TRUE(repo.PutRecipe("r1", ARecipe()).ok());
-  const auto back = repo.GetRecipe("r1");
-  ASSERT_TRUE(back.ok()) << back.status();
-  EXPECT_EQ(*back, ARecipe());
-  EXPECT_TRUE(absl::IsNotFound(repo.GetRecipe("r").status()));
-  EXPECT_EQ(repo.ListRuns(9)->size(), 1u);
-  EXPECT_TRUE(absl::IsInvalidArgument(repo.PutRecipe("", ARecipe())));
-}
-
-TEST(RunRepo, RefusesARecipeThatIsTooLarge) {
-  MemoryStore store;
-  RunRepo repo(store);
-  KeptRecipe recipe = ARecipe();
-  recipe.files[0].bytes = std::string(kRecipeBytesMax, 'x');
-  EXPECT_TRUE(absl::IsInvalidArgument(repo.PutRecipe("r1", recipe)));
-  recipe.files.assign(kRecipeFilesMax + 1, ARecipe().files[0]);
-  EXPECT_TRUE(absl::IsInvalidArgument(repo.PutRecipe("r1", recipe)));
-  EXPECT_TRUE(absl::IsDataLoss(DecodeRecipe(EncodeRecipe(recipe)).status()));
-}
-
-TEST(RecipeCodec, WhatIsNoRecipeIsDamaged) {
-  for (const char* digest : {"", "ABC", "zz"}) {
-    KeptRecipe recipe = ARecipe();
-    recipe.files[1].digest = digest;
-    EXPECT_TRUE(absl::IsDataLoss(DecodeRecipe(EncodeRecipe(recipe)).status())) << digest;
-  }
-  EXPECT_TRUE(absl::IsDataLoss(DecodeRecipe("\xff\xff").status()));
-  const std::string bytes = EncodeRecipe(ARecipe());
-  for (std::size_t size = 0; size < bytes.size(); ++size) (void)DecodeRecipe(bytes.substr(0, size));
 }
 
 TEST(RunCodec, AStepBrokenOffBeforeItBeganIsDamaged) {
@@ -211,7 +157,6 @@ TEST(RunCodec, WhatIsAbsentStaysAbsent) {
   EXPECT_FALSE(run->exit_code.has_value());
   EXPECT_FALSE(run->capacity.has_value());
   EXPECT_FALSE(run->preflight.has_value());
-  EXPECT_FALSE(run->cost.has_value());
   const StatusOr<StepRow> row = DecodeStep(EncodeStep(StepRow{}));
   ASSERT_TRUE(row.ok()) << MessageOf(row.status());
   EXPECT_FALSE(row->summary.ttft.p50_s.value.has_value());

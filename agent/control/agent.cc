@@ -180,8 +180,20 @@ void Agent::WatchCoordinator() {
       paused_ = true;
       run_->replayer.Pause();
     }
-    if (run_ != nullptr && silent > limits::kAgentLost && !run_->stopping) StopReplay(Duration{0});
+    if (run_ != nullptr && silent > limits::kAgentLost && !run_->stopping) GiveUp();
     WatchCoordinator();
+  });
+}
+
+// Its lanes have lost what they were: a coordinator that wakes up must not take this agent for one
+// that still plays. The link ends, so that it hears of a lost agent and finds another.
+void Agent::GiveUp() {
+  run_->stopping = true;
+  run_->replayer.Stop(Duration{0}, [this] {
+    run_->uplink.Flush();
+    Finish(absl::UnavailableError(fmt::format(
+        "the coordinator was silent for more than {:.0f} s: this agent hung up and leaves its run",
+        ToSeconds(limits::kAgentLost))));
   });
 }
 

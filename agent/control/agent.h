@@ -78,6 +78,7 @@ class Agent final : public CoordinatorLinkEvents {
   void StopReplay(Duration drain_limit);
   void Fault(const Status& status);
   void WatchCoordinator();
+  void GiveUp();
   void Finish(const Status& status);
 
   AgentDeps deps_;

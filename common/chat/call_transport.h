@@ -42,7 +42,7 @@ struct CallRequest {
 struct CallResult {
   static constexpr MonoTime kNever = MonoTime::min();
   Outcome outcome = Outcome::kClientError;
-  MonoTime connecting = kNever;  // The first socket of a new connection was made.
+  MonoTime connecting = kNever;  // A new connection's first socket was made; never after `sent`.
   MonoTime sent = kNever;
   MonoTime upload_done = kNever;
   MonoTime headers = kNever;

@@ -152,7 +152,10 @@ class HttpCallTransport::HttpCall final : public CallTransport::Call, private Tr
   }
 
   void OnConnecting(MonoTime at) override {
-    if (result_.connecting == CallResult::kNever) result_.connecting = at;
+    // A resend's connection is made after the call was first sent: it is not what that waited for.
+    if (result_.connecting == CallResult::kNever && result_.sent == CallResult::kNever) {
+      result_.connecting = at;
+    }
   }
   void OnSent(MonoTime at) override {
     last_heard_ = at;

@@ -189,10 +189,19 @@ class ChildProcess::Impl : public std::enable_shared_from_this<Impl> {
     pidfd_.async_wait(boost::asio::posix::stream_descriptor::wait_read,
                       [self = shared_from_this()](const boost::system::error_code& error) {
                         if (error || !self->running_) return;
+                        // The reactor may wake a descriptor for one that was closed in this turn.
+                        if (!self->HasExited()) return self->Watch();
                         const ChildExit exit = self->Reap();
                         // Moved out: the callback may destroy the object that owns it.
                         if (auto on_exit = std::move(self->on_exit_)) on_exit(exit);
                       });
+  }
+  bool HasExited() const {
+    siginfo_t info{};
+    return ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+           info.si_pid != 0;
+  }
+  void ListenIfWanted() {
     if (output_.is_open()) Listen();
   }
   void Kill(int signal) {
@@ -271,6 +280,7 @@ StatusOr<std::unique_ptr<ChildProcess>> ChildProcess::Start(
   }
   auto impl = std::make_shared<Impl>(loop, child, pidfd, options, std::move(on_exit));
   impl->Watch();
+  impl->ListenIfWanted();
   return std::unique_ptr<ChildProcess>(new ChildProcess(std::move(impl)));
 }
 

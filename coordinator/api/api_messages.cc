@@ -6,8 +6,8 @@
 
 #include "common/base/text.h"
 #include "coordinator/api/cost_messages.h"
+#include "coordinator/api/bar_messages.h"
 #include "coordinator/api/replay_messages.h"
-#include "coordinator/judge/metrics.h"
 #include "plimsoll/v1/api.pb.h"
 
 namespace plimsoll {
@@ -16,7 +16,6 @@ namespace {
 // The values' enums are numbered as the API's are; these say so where the two meet.
 static_assert(static_cast<int>(Verdict::kNoData) == v1::VERDICT_NO_DATA);
 static_assert(static_cast<int>(Lean::kFail) == v1::LEAN_FAIL);
-static_assert(static_cast<int>(Metric::kGoodput) == v1::METRIC_GOODPUT);
 static_assert(static_cast<int>(FindingLevel::kBlocking) == v1::FINDING_LEVEL_BLOCKING);
 static_assert(static_cast<int>(RunState::kFailed) == v1::RUN_STATE_FAILED);
 static_assert(static_cast<int>(RunPhase::kDone) + 1 == v1::PHASE_DONE);
@@ -27,9 +26,6 @@ v1::Verdict Of(Verdict verdict) {
 }
 v1::Lean Of(Lean lean) {
   return static_cast<v1::Lean>(lean);
-}
-v1::Metric Of(Metric metric) {
-  return static_cast<v1::Metric>(metric);
 }
 
 double Finite(double value) {
@@ -51,15 +47,6 @@ void SetInstant(WallTime at, google::protobuf::Timestamp* out) {
   out->set_nanos(static_cast<std::int32_t>((at.time_since_epoch() - seconds).count()));
 }
 
-void Fill(const Capacity& capacity, v1::Capacity* out) {
-  out->set_sentence(ValidUtf8(capacity.sentence));
-  if (capacity.passed) out->set_passed_sessions(*capacity.passed);
-  if (capacity.failed) out->set_failed_sessions(*capacity.failed);
-  if (capacity.limited_by) out->set_limited_by(Of(*capacity.limited_by));
-  if (capacity.passed)
-    SetIf(capacity.requests_in_flight, out, &v1::Capacity::set_requests_in_flight_mean);
-}
-
 void Fill(const RunInfo& run, bool live, v1::RunSummary* out) {
   out->set_id(ValidUtf8(run.id));
   out->set_name(ValidUtf8(run.name));
@@ -69,24 +56,8 @@ void Fill(const RunInfo& run, bool live, v1::RunSummary* out) {
   if (run.ended) SetInstant(*run.ended, out->mutable_ended_at());
   if (run.exit_code) out->set_exit_code(*run.exit_code);
   out->set_message(ValidUtf8(run.message));
-  if (run.capacity) Fill(*run.capacity, out->mutable_capacity());
+  if (run.capacity) FillCapacity(*run.capacity, out->mutable_capacity());
   out->set_plimsoll_version(ValidUtf8(run.plimsoll_version));
-}
-
-void Fill(const Limit& limit, v1::Limit* out) {
-  out->set_metric(Of(limit.metric));
-  if (!IsBadShare(limit.metric)) out->set_quantile_share(Finite(limit.quantile));
-  out->set_limit(Finite(limit.value));
-  out->set_key(ValidUtf8(PartKey(limit)));
-  if (!limit.tier.empty()) out->set_tier(ValidUtf8(limit.tier));
-  if (!limit.origin) return;
-  v1::LimitOrigin* origin = out->mutable_origin();
-  for (const std::string& run : limit.origin->runs) origin->add_runs(ValidUtf8(run));
-  origin->set_sessions(limit.origin->sessions);
-  origin->set_factor(Finite(limit.origin->factor));
-  origin->set_baseline(Finite(limit.origin->baseline));
-  SetIf(limit.origin->low, origin, &v1::LimitOrigin::set_low_95);
-  SetIf(limit.origin->high, origin, &v1::LimitOrigin::set_high_95);
 }
 
 void Fill(const ShownPercentile& percentile, v1::Percentile* out) {
@@ -95,7 +66,7 @@ void Fill(const ShownPercentile& percentile, v1::Percentile* out) {
 }
 
 void Fill(const PartVerdict& part, v1::Part* out) {
-  Fill(part.limit, out->mutable_limit());
+  FillLimit(part.limit, out->mutable_limit());
   out->set_verdict(Of(part.verdict));
   out->set_lean(Of(part.lean));
   out->set_reason(ValidUtf8(part.reason));
@@ -270,7 +241,7 @@ void Fill(const LiveNumbers& numbers, v1::LiveNumbers* out) {
         &Out::set_interactivity_at_bar_tok_s);
   for (const LimitSoFar& part : numbers.parts) {
     v1::LivePart* to = out->add_parts();
-    Fill(part.limit, to->mutable_limit());
+    FillLimit(part.limit, to->mutable_limit());
     to->set_n(part.n);
     Fill(ShownPercentile{part.value.value, part.value.infinite}, to->mutable_value());
   }
@@ -282,7 +253,7 @@ void FillModel(const ReportModel& model, v1::Run* out) {
   out->set_target_url(ValidUtf8(model.target_url));
   out->set_model(ValidUtf8(model.model));
   if (model.target) out->set_target_sessions(*model.target);
-  for (const Limit& limit : model.bar.limits) Fill(limit, out->add_bar());
+  for (const Limit& limit : model.bar.limits) FillLimit(limit, out->add_bar());
   if (!model.steps.empty()) {
     out->mutable_verdict()->set_verdict(Of(model.verdict.verdict));
     out->mutable_verdict()->set_exit_code(model.verdict.exit_code);

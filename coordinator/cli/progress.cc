@@ -1,6 +1,5 @@
 #include "coordinator/cli/progress.h"
 
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -27,10 +26,14 @@ ProgressOptions ProgressFor(int fd, ColourChoice choice) {
 
 Progress::Progress(Scheduler& scheduler, const ProgressOptions& options, Bar bar,
                    std::function<LiveStatus()> look)
-    : scheduler_(scheduler), options_(options), bar_(std::move(bar)), look_(std::move(look)) {}
+    : scheduler_(scheduler),
+      options_(options),
+      bar_(std::move(bar)),
+      look_(std::move(look)),
+      output_(options.fd) {}
 
 Progress::~Progress() {
-  Stop();
+  Finish();
 }
 
 void Progress::Start() {
@@ -47,50 +50,66 @@ void Progress::Tick() {
   tick_ = scheduler_.After(1s, [this] { Tick(); });
 }
 
-// One write: a terminal that shows half of it would flicker.
+// One that does not take what was said before needs no block: by the time it shows it, it is old.
 void Progress::Draw() {
-  std::string text = Erased();
-  drawn_ = ProgressBlock(look_(), bar_, StyleNow());
-  for (const std::string& line : drawn_) text += line + "\r\n";
-  Write(text);
+  stuck_ = !output_.idle();
+  if (stuck_) return;
+  SayWhatIsMissing();
+  Offer({});
 }
 
 void Progress::Say(const std::vector<std::string>& lines) {
+  SayWhatIsMissing();
+  if (not_shown_ > 0 || !Offer(lines)) not_shown_ += lines.size();
+}
+
+// What stands on the terminal once all that was offered is written is known from here, so a block
+// is taken away only together with lines that were taken.
+// One write: a terminal that shows half of it would flicker.
+bool Progress::Offer(const std::vector<std::string>& lines) {
   std::string text = options_.terminal ? Erased() : std::string();
+  std::vector<std::string> block;
+  if (options_.terminal && running_ && !stuck_) block = ProgressBlock(look_(), bar_, StyleNow());
   for (const std::string& line : lines) text += line + (options_.terminal ? "\r\n" : "\n");
-  Write(text);
-  if (!options_.terminal) return;
-  if (running_) Draw();
+  for (const std::string& line : block) text += line + "\r\n";
+  if (!output_.Offer(std::move(text))) return false;
+  drawn_ = std::move(block);
+  return true;
+}
+
+void Progress::SayWhatIsMissing() {
+  if (not_shown_ == 0 || !output_.idle()) return;
+  const std::size_t count = std::exchange(not_shown_, 0);
+  if (!Offer({fmt::format("(here {} {} not shown: nothing was taken for too long)", count,
+                          count == 1 ? "line is" : "lines are")})) {
+    not_shown_ = count;
+  }
 }
 
 void Progress::Stop() {
   tick_.Cancel();
   if (!std::exchange(running_, false) || !options_.terminal) return;
-  Write(Erased());
+  if (output_.Offer(Erased())) drawn_.clear();
+}
+
+bool Progress::Finish() {
+  Stop();
+  SayWhatIsMissing();
+  const bool shown = output_.Drain(options_.terminal ? kTerminalPatience : kPatience);
+  SayWhatIsMissing();
+  return shown && output_.Drain(kPatience);
 }
 
 // To the block's first line, and nothing below it. A terminal that became narrower since has
 // broken the lines: they are as many rows as they fill now.
-std::string Progress::Erased() {
+std::string Progress::Erased() const {
   const std::size_t columns = StyleNow().columns;
   std::size_t rows = 0;
   for (const std::string& line : drawn_) {
     const std::size_t width = ColumnsShown(line);
     rows += width == 0 ? 1 : (width + columns - 1) / columns;
   }
-  drawn_.clear();
   return rows == 0 ? "\r\x1b[J" : fmt::format("\r\x1b[{}A\x1b[J", rows);
-}
-
-// A terminal that is gone takes nothing, and the run goes on.
-void Progress::Write(const std::string& text) const {
-  std::size_t at = 0;
-  while (at < text.size()) {
-    const ssize_t n = ::write(options_.fd, text.data() + at, text.size() - at);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return;
-    at += static_cast<std::size_t>(n);
-  }
 }
 
 ProgressStyle Progress::StyleNow() const {

@@ -300,7 +300,10 @@ void RunApp::OnStep(const RunStep& step) {
 
 int RunApp::Run() {
   begun_ = loop_.Now();
-  if (const Status status = SetUp(); !status.ok()) return Fail(ExitCode::kCouldNotRun, status);
+  if (const Status status = SetUp(); !status.ok()) {
+    progress_.Finish();
+    return Fail(ExitCode::kCouldNotRun, status);
+  }
   Say(fmt::format("run {} (seed {}, nonce {})", info_.id, info_.seed, info_.nonce));
   for (const std::string& warning : SecretsSaid(loaded_.recipe)) Say(warning);
   if (api_ != nullptr) Say(ApiAddresses());
@@ -339,13 +342,15 @@ int RunApp::Conclude() {
   const Status kept = repo_.PutRun(info_);
   const Status written =
       flags_.json.empty() ? absl::OkStatus() : WriteFileWhole(flags_.json, JsonReport(model));
+  EndApi();
+  // From here on nobody waits for this process but who reads it, and that may take its time.
+  progress_.Finish();
   // Before any complaint: what was measured is on the terminal, whatever the disk says.
   std::fputs(EndText(info_, model).c_str(), stdout);
   if (std::fflush(stdout) != 0) {
     std::fprintf(stderr, "plimsoll: standard output takes no report; see plimsoll runs show %s\n",
                  info_.id.c_str());
   }
-  EndApi();
   if (!written.ok()) return Fail(ExitCode::kInternal, written);
   if (!kept.ok()) return Fail(ExitCode::kCouldNotRun, kept);
   return Code(result_->code);

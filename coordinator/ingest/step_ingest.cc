@@ -33,26 +33,28 @@ StepIngest::StepIngest(const StepPlan& plan, std::vector<LaneSpec> lanes,
       fit_(fit),
       output_cap_(output_cap),
       blocks_(static_cast<std::uint32_t>(plan.measure / plan.block)),
-      cells_(lanes_.size() * blocks_),
+      cells_(lanes_.size() * blocks_ * 2),
       plays_(lanes_.size()),
       cycles_ns_(tier_names_.size()),
       tiers_(tier_names_.size()) {
   for (const Limit& limit : bar.limits) parts_.emplace_back(limit, tier_names_);
   for (const LaneSpec& lane : lanes_) {
-    for (std::uint32_t b = 0; b < blocks_; ++b) {
-      CellCounts& counts = CellAt(lane.lane, b).counts;
+    for (std::uint32_t half = 0; half < blocks_ * 2; ++half) {
+      CellCounts& counts = CellAt(lane.lane, half).counts;
       counts.lane = lane.lane;
-      counts.block = b;
+      counts.block = half / 2;
+      counts.half = half % 2;
       counts.tier = lane.tier;
       counts.parts.resize(parts_.size());
     }
   }
 }
 
-std::optional<std::uint32_t> StepIngest::BlockAt(StepNanos released) const {
+std::optional<std::uint32_t> StepIngest::HalfAt(StepNanos released) const {
   const StepNanos in_measure = released - plan_.warm_up.count();
   if (in_measure < 0 || in_measure >= plan_.measure.count()) return std::nullopt;
-  return static_cast<std::uint32_t>(in_measure / plan_.block.count());
+  const StepNanos block = plan_.block.count();
+  return static_cast<std::uint32_t>(in_measure / block * 2 + in_measure % block * 2 / block);
 }
 
 StepIngest::StreamState& StepIngest::StreamOf(LanePlay& play, std::uint32_t stream) {
@@ -90,25 +92,25 @@ void StepIngest::Add(const CallRecord& record) {
   stream.last_ok = record.outcome == Outcome::kOk;
   stream.open = false;
 
-  const auto block = BlockAt(record.first_released);
-  if (!block.has_value()) return;
+  const auto half = HalfAt(record.first_released);
+  if (!half.has_value()) return;
   if (record.attempt == 1) {
     ++first_releases_;
     plays_mixed_ += MixedPlay(record.lane, record.play);
   }
   if (last) {
-    Observe(record, CellAt(record.lane, *block));
+    Observe(record, CellAt(record.lane, *half));
   } else {
     stream.open = record.outcome != Outcome::kClientError;  // Ours is no observation.
   }
 }
 
 void StepIngest::CountAttempt(const CallRecord& record) {
-  const auto block = BlockAt(record.released);
-  if (!block.has_value()) return;
+  const auto half = HalfAt(record.released);
+  if (!half.has_value()) return;
   ++attempts_;
   ++outcomes_[static_cast<std::size_t>(record.outcome)];
-  CellCounts& counts = CellAt(record.lane, *block).counts;
+  CellCounts& counts = CellAt(record.lane, *half).counts;
   CallEvidence& tier = tiers_[counts.tier];
   ++tier.outcomes[static_cast<std::size_t>(record.outcome)];
   ++counts.attempts;
@@ -204,9 +206,9 @@ void StepIngest::Add(const StepTally& tally) {
 void StepIngest::ObserveUnfinished(std::uint32_t lane) {
   for (StreamState& stream : plays_[lane].streams) {
     if (!std::exchange(stream.open, false)) continue;
-    const auto block = BlockAt(stream.last_released);
-    if (!block.has_value()) continue;
-    CellCounts& counts = CellAt(lane, *block).counts;
+    const auto half = HalfAt(stream.last_released);
+    if (!half.has_value()) continue;
+    CellCounts& counts = CellAt(lane, *half).counts;
     for (const MetricTraits& traits : AllMetrics()) {
       if (traits.n != nullptr) ++(counts.*traits.n);
     }
@@ -230,7 +232,7 @@ void StepIngest::BookUnsent() {
     for (const FailedPlays& failed : lane.failed_plays) {
       const std::int64_t missed =
           std::min<std::int64_t>(failed.silent_ns, plan_.measure.count()) / MedianCycle(lane.tier);
-      CellAt(lane.lane, std::min(failed.block, blocks_ - 1)).counts.unsent +=
+      CellAt(lane.lane, std::min(failed.block, blocks_ - 1) * 2).counts.unsent +=
           static_cast<std::uint32_t>(std::min<std::uint64_t>(
               failed.calls_remaining,
               static_cast<std::uint64_t>(std::max<std::int64_t>(0, missed))));

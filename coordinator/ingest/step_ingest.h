@@ -63,8 +63,11 @@ class StepIngest {
     std::vector<StreamState> streams;
   };
 
-  std::optional<std::uint32_t> BlockAt(StepNanos released) const;
-  Cell& CellAt(std::uint32_t lane, std::uint32_t block) { return cells_[lane * blocks_ + block]; }
+  // Half-blocks are numbered through the measured time: 2 · block + half.
+  std::optional<std::uint32_t> HalfAt(StepNanos released) const;
+  Cell& CellAt(std::uint32_t lane, std::uint32_t half) {
+    return cells_[std::size_t{lane} * blocks_ * 2 + half];
+  }
   static StreamState& StreamOf(LanePlay& play, std::uint32_t stream);
   void CountAttempt(const CallRecord& record);
   void CountFidelity(const CallRecord& record, CellCounts& counts);

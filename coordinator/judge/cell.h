@@ -1,4 +1,4 @@
-// A cell: what one lane's calls of one block came to. Made by coordinator/ingest, kept by
+// A cell: what one lane's calls of one half of a block came to. Made by coordinator/ingest, kept by
 // coordinator/store; evidence is the sum of a step's cells.
 #pragma once
 

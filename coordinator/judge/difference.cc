@@ -1,6 +1,7 @@
 #include "coordinator/judge/difference.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <map>
@@ -11,15 +12,15 @@
 namespace plimsoll {
 namespace {
 
-constexpr double kTail = 0.025;
 constexpr std::size_t kLanesOnASideMin = 5;
 
-// What each lane, block and cell of one run adds to its share's error.
+using PerLane = std::map<std::uint32_t, double>;
+
+// What each lane, time and cell of one run adds to its share's error.
 struct Errors {
-  std::map<std::uint32_t, double> lanes;
-  std::map<std::uint32_t, double> blocks;
-  double cell_squares = 0;
-  std::size_t cells = 0;
+  PerLane lanes;
+  std::map<std::uint32_t, std::array<double, 2>> halves;            // Of each block with a call.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, double> cells;  // By lane and block.
   // Lanes with a hit, and with a miss.
   std::size_t lanes_hit = 0;
   std::size_t lanes_missed = 0;
@@ -34,9 +35,8 @@ Errors ErrorsOf(const std::vector<ShareCell>& cells, const ShareInterval& share)
     const auto hits = static_cast<double>(std::min(cell.n, cell.hits));
     const double error = (hits - share.share * n) / static_cast<double>(share.n);
     errors.lanes[cell.lane] += error;
-    errors.blocks[cell.block] += error;
-    errors.cell_squares += error * error;
-    ++errors.cells;
+    errors.halves[cell.block][cell.half == 0 ? 0 : 1] += error;
+    errors.cells[{cell.lane, cell.block}] += error;
     auto& [hit, missed] = sides[cell.lane];
     hit = hit || hits > 0;
     missed = missed || hits < n;
@@ -52,30 +52,50 @@ bool BothSides(const Errors& errors) {
   return std::min(errors.lanes_hit, errors.lanes_missed) >= kLanesOnASideMin;
 }
 
-// The factor G/(G−1) that estimating the share asks for; 0 for fewer than two groups.
-double SmallSample(std::size_t groups) {
-  const auto g = static_cast<double>(groups);
-  return groups < 2 ? 0 : g / (g - 1);
-}
-
-double Squares(const std::map<std::uint32_t, double>& errors) {
+// Σ of squares over groups, with the factor G/(G−1) that estimating the share asks for; 0 for
+// fewer than two groups.
+template <typename Groups>
+double Spread(const Groups& groups) {
+  if (groups.size() < 2) return 0;
   double sum = 0;
-  for (const auto& [group, error] : errors) sum += error * error;
-  return sum;
+  for (const auto& [group, error] : groups) sum += error * error;
+  const auto size = static_cast<double>(groups.size());
+  return sum * size / (size - 1);
 }
 
-double BlocksBeyondCells(const Errors& errors) {
-  return SmallSample(errors.blocks.size()) * Squares(errors.blocks) -
-         SmallSample(errors.cells) * errors.cell_squares;
+// T of the header, with its degrees of freedom.
+struct TimeSpread {
+  double spread = 0;
+  double degrees = 1;
+};
+
+TimeSpread TimeOf(const Errors& errors) {
+  if (errors.halves.size() < 2) return {};
+  const double size = 2 * static_cast<double>(errors.halves.size());
+  double sum = 0;
+  double before = 0;
+  for (const auto& [block, halves] : errors.halves) {
+    for (const double error : halves) {
+      sum += error * (error + before);
+      before = error;
+    }
+  }
+  return {.spread = std::max(0.0, sum * size / (size - 2) - Spread(errors.cells)),
+          .degrees = (size - 1) / 2};
 }
 
 void TakeByLane(const Errors& a, const Errors& b, ShareDifference* difference) {
-  std::map<std::uint32_t, double> lanes = a.lanes;
+  PerLane lanes = a.lanes;
   for (const auto& [lane, error] : b.lanes) lanes[lane] -= error;
-  const double by_lane = SmallSample(lanes.size()) * Squares(lanes);
-  const double two_way = by_lane + BlocksBeyondCells(a) + BlocksBeyondCells(b);
-  const double t = StudentTQuantile(1 - kTail, static_cast<double>(lanes.size()) - 1);
-  const double half = t * std::sqrt(std::max(by_lane, two_way));
+  const double by_lane = Spread(lanes);
+  const TimeSpread of_a = TimeOf(a);
+  const TimeSpread of_b = TimeOf(b);
+  const double sum = by_lane + of_a.spread + of_b.spread;
+  const double squares = by_lane * by_lane / (static_cast<double>(lanes.size()) - 1) +
+                         of_a.spread * of_a.spread / of_a.degrees +
+                         of_b.spread * of_b.spread / of_b.degrees;
+  const double degrees = squares > 0 ? std::max(1.0, sum * sum / squares) : 1;
+  const double half = StudentTQuantile(1 - kTail, degrees) * std::sqrt(sum);
   difference->low = difference->value - half;
   difference->high = difference->value + half;
   difference->by_lane = true;

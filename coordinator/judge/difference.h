@@ -1,16 +1,18 @@
-// By how much two runs of the same plays differ in a share of calls, from counts per (lane, block).
-// Pure. docs/statistics.md has the measured coverage.
+// By how much two runs of the same plays differ in a share of calls, from counts per lane and
+// half-block. Pure. docs/statistics.md has the measured coverage.
 //
 // In both runs lane k replays the same sessions, so what a session does to its lane's share it does
 // in both, and the lanes' differences vary less than the lanes. With totals N_A, N_B over all
-// lanes, shares s_A, s_B, and of lane k its calls n_Ak and hits h_Ak (likewise B):
+// lanes, shares s_A, s_B, and of any group of calls its n and hits h,
 //
-//   a_k  = (h_Ak − s_A·n_Ak) / N_A,  b_k likewise       what lane k adds to the share's error
+//   a    = (h_A − s_A·n_A) / N_A, b likewise         what the group adds to the share's error
 //   D    = s_A − s_B
-//   V    = L/(L−1) · Σ_k (a_k − b_k)²                   over the L lanes of either run
-//   W    = V + B/(B−1) · Σ_b (a_b² + b_b²) − C/(C−1) · Σ (a_kb² + b_kb²)
-//                                                        two-way: the runs' blocks are other times
-//   95%  = D ± t(97.5%, L − 1) · √max(V, W)
+//   V    = L/(L−1) · Σ over the L lanes of (a − b)²
+//   T_A  = max(0, H/(H−2) · Σ over half-blocks of (a_h² + a_h·a_{h−1})
+//                 − C/(C−1) · Σ over (lane, block) of a²), T_B likewise: times that lanes have in
+//          common, as in proportion.h; they are other times in each run, and so not paired
+//   95%  = D ± t · √(V + T_A + T_B), t the 97.5% quantile of Student's t with Satterthwaite's
+//          degrees of L − 1 for V and (H − 1)/2 for each T
 //
 // Where that has too little to go on, because fewer than five lanes of a run have a call on either
 // side, and where runs are not paired, the two shares' own intervals [l, u] are joined as if they

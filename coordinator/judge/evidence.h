@@ -16,10 +16,10 @@
 
 namespace plimsoll {
 
-// Counts of one (lane, block) against one limit of the bar. Of a limit that is a number, the three
-// counts of hits are the same; of one with an interval of its own they are at its value, at the end
-// that is harder to keep, and at the one that is easier. Errors and tool calls are not counted here
-// but in CellCounts, whatever the bar says.
+// Counts of one lane and half-block against one limit of the bar. Of a limit that is a number, the
+// three counts of hits are the same; of one with an interval of its own they are at its value, at
+// the end that is harder to keep, and at the one that is easier. Errors and tool calls are not
+// counted here but in CellCounts, whatever the bar says.
 struct PartCounts {
   std::uint32_t n = 0;            // Calls of the limit's tier with an observation.
   std::uint32_t hits = 0;         // Of them within the limit.
@@ -28,11 +28,13 @@ struct PartCounts {
   friend bool operator==(const PartCounts&, const PartCounts&) = default;
 };
 
-// Counts of one (lane, block). A call is an observation of the block of its first release; an
-// attempt is counted in the block of its own release.
+// Counts of one lane in one half of a block. A call is an observation of the block of its first
+// release; an attempt is counted in the block of its own release. Halves are told apart because
+// calls that wait in one queue resemble each other for less than a block (proportion.h).
 struct CellCounts {
   std::uint32_t lane = 0;
   std::uint32_t block = 0;
+  std::uint8_t half = 0;  // 0: released in the block's first half; 1: in its second.
   std::uint8_t tier = 0;
   std::uint32_t ttft_n = 0;          // Calls: with a first token, or failed (+infinity).
   std::uint32_t rate_n = 0;          // Calls with an interactivity, or failed without one (0).

@@ -46,7 +46,7 @@ bool Count(const Limit& limit, std::size_t index, std::optional<std::uint8_t> ti
            std::vector<ShareCell>* cells) {
   for (const CellCounts& cell : from) {
     if (tier && cell.tier != *tier) continue;
-    ShareCell share{.lane = cell.lane, .block = cell.block};
+    ShareCell share{.lane = cell.lane, .block = cell.block, .half = cell.half};
     switch (limit.metric) {
       case Metric::kErrors:
         share.n = std::uint64_t{cell.attempts} + cell.unsent;

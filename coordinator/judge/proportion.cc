@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
+#include <utility>
 
 #include "common/stats/clopper_pearson.h"
 #include "common/stats/student_t.h"
@@ -11,7 +13,6 @@
 namespace plimsoll {
 namespace {
 
-constexpr double kTail = 0.025;
 constexpr std::size_t kLanesForClusters = 3;
 constexpr std::uint64_t kRunCalls = 20;
 // Residuals at p gathered by cluster grow with (s − p)² themselves, by t² · Σn²/N² of it: up to
@@ -23,13 +24,16 @@ struct Counts {
   double hits = 0;
 };
 
+// All lanes together, from one half-block to the next.
+using TimeSeries = std::vector<Counts>;
+
 struct Sample {
   double n = 0;
   double hits = 0;
   std::size_t lanes = 0;
-  std::vector<Counts> cells;
-  std::vector<Counts> blocks;
+  std::vector<Counts> cells;     // Of a lane and a whole block.
   std::vector<Counts> clusters;  // Lanes or runs.
+  TimeSeries halves;
   double share() const { return n > 0 ? hits / n : 0; }
 };
 
@@ -57,21 +61,33 @@ void AppendRuns(const std::vector<Counts>& lane, std::vector<Counts>& runs) {
   }
 }
 
+TimeSeries InOrder(const std::map<std::pair<std::uint32_t, std::uint8_t>, Counts>& by_half) {
+  TimeSeries halves;
+  std::optional<std::uint32_t> block;
+  for (const auto& [at, counts] : by_half) {
+    // A half without a call is as empty as it was; blocks without any are left out.
+    if (block != at.first) halves.resize(halves.size() + 2);
+    block = at.first;
+    halves[halves.size() - 2 + at.second] = counts;
+  }
+  return halves;
+}
+
 Sample Gather(const std::vector<ShareCell>& cells) {
   std::map<std::uint32_t, std::map<std::uint32_t, Counts>> by_lane;
-  std::map<std::uint32_t, Counts> by_block;
+  std::map<std::pair<std::uint32_t, std::uint8_t>, Counts> by_half;
   Sample sample;
   for (const ShareCell& cell : cells) {
     if (cell.n == 0) continue;
     const Counts counts{.n = static_cast<double>(cell.n),
                         .hits = static_cast<double>(std::min(cell.n, cell.hits))};
     Add(by_lane[cell.lane][cell.block], counts);
-    Add(by_block[cell.block], counts);
+    Add(by_half[{cell.block, std::min<std::uint8_t>(cell.half, 1)}], counts);
     sample.n += counts.n;
     sample.hits += counts.hits;
   }
   sample.lanes = by_lane.size();
-  for (const auto& [block, counts] : by_block) sample.blocks.push_back(counts);
+  sample.halves = InOrder(by_half);
   for (const auto& [lane, blocks] : by_lane) {
     std::vector<Counts> in_order;
     Counts whole;
@@ -107,9 +123,37 @@ double DesignEffect(const Sample& sample, double spread) {
   return binomial > 0 ? std::max(1.0, spread / binomial) : 1.0;
 }
 
-double TwoWaySpread(const Sample& sample) {
+// What lanes do together at one time, beyond what each lane's own spread counts already.
+double TimeSpread(const Sample& sample) {
+  const auto size = static_cast<double>(sample.halves.size());
+  if (sample.lanes < kLanesForClusters || sample.halves.size() < 4) return 0;
   const double p = sample.share();
-  return SpreadAt(sample.clusters, p) + SpreadAt(sample.blocks, p) - SpreadAt(sample.cells, p);
+  double sum = 0;
+  double before = 0;
+  for (const Counts& half : sample.halves) {
+    const double residual = half.hits - half.n * p;
+    sum += residual * (residual + before);
+    before = residual;
+  }
+  return std::max(0.0, sum * size / (size - 2) - SpreadAt(sample.cells, p));
+}
+
+struct Spread {
+  double sum = 0;
+  double degrees = 0;  // Of Student's t.
+};
+
+Spread SpreadOf(const Sample& sample) {
+  const double clusters = SpreadAt(sample.clusters, sample.share());
+  const double degrees = static_cast<double>(sample.clusters.size()) - 1;
+  // Neighbouring runs of a lane often belong to one session: they count as half as many.
+  if (sample.lanes < kLanesForClusters) return {clusters, std::max(1.0, degrees / 2)};
+  const double time = TimeSpread(sample);
+  if (!(time > 0)) return {clusters, degrees};
+  const double time_degrees = (static_cast<double>(sample.halves.size()) - 1) / 2;
+  const double sum = clusters + time;
+  return {sum,
+          std::max(1.0, sum * sum / (clusters * clusters / degrees + time * time / time_degrees))};
 }
 
 // The p with (s − p)² <= c·p(1−p), c > 0: Wilson's interval.
@@ -152,12 +196,6 @@ bool HasRoomForResiduals(const Sample& sample, double t) {
   return t * t * nn <= kResidualShareMax * sample.n * sample.n;
 }
 
-// Neighbouring runs of a lane often belong to one session: they count as half as many.
-double DegreesOf(const Sample& sample) {
-  const double degrees = static_cast<double>(sample.clusters.size()) - 1;
-  return sample.lanes >= kLanesForClusters ? degrees : std::max(1.0, degrees / 2);
-}
-
 ShareInterval Begin(const Sample& sample) {
   return {.n = static_cast<std::uint64_t>(sample.n),
           .hits = static_cast<std::uint64_t>(sample.hits),
@@ -167,15 +205,15 @@ ShareInterval Begin(const Sample& sample) {
 
 }  // namespace
 
-ShareInterval ShareOf(const std::vector<ShareCell>& cells) {
+ShareInterval ShareOf(const std::vector<ShareCell>& cells, double tail) {
   const Sample sample = Gather(cells);
   ShareInterval result = Begin(sample);
-  double spread = SpreadAt(sample.clusters, sample.share());
-  if (sample.lanes >= kLanesForClusters) spread = std::max(spread, TwoWaySpread(sample));
-  result.design_effect = DesignEffect(sample, spread);
+  const Spread spread = SpreadOf(sample);
+  result.design_effect = DesignEffect(sample, spread.sum);
   if (sample.clusters.size() < 2) return result;
 
-  const double t = StudentTQuantile(1 - kTail, DegreesOf(sample));
+  result.degrees = spread.degrees;
+  const double t = StudentTQuantile(1 - tail, spread.degrees);
   const Interval scaled = Wilson(sample.share(), t * t * result.design_effect / sample.n);
   const Interval at_p = HasRoomForResiduals(sample, t) ? FromClusterResiduals(sample, t)
                                                        : FromCallResiduals(sample, t);
@@ -184,7 +222,7 @@ ShareInterval ShareOf(const std::vector<ShareCell>& cells) {
   return result;
 }
 
-ShareInterval SmallShareOf(const std::vector<ShareCell>& cells) {
+ShareInterval SmallShareOf(const std::vector<ShareCell>& cells, double tail) {
   const Sample sample = Gather(cells);
   ShareInterval result = Begin(sample);
   if (sample.n == 0) return result;
@@ -194,7 +232,7 @@ ShareInterval SmallShareOf(const std::vector<ShareCell>& cells) {
   if (sample.clusters.size() < kLanesForClusters) {
     effective = std::min(effective, static_cast<double>(sample.clusters.size()));
   }
-  const Interval interval = ClopperPearson(sample.share() * effective, effective);
+  const Interval interval = ClopperPearson(sample.share() * effective, effective, 1 - 2 * tail);
   result.low = interval.low;
   result.high = interval.high;
   return result;

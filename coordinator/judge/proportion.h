@@ -1,17 +1,25 @@
-// Interval and test of a share of calls from counts per (lane, block), when calls of one lane, and
-// of one block, depend on each other (design section 3; docs/statistics.md derives it).
+// Interval and test of a share of calls from counts per lane and half-block, when calls of one lane
+// depend on each other (they share a session), and calls of one time do (they wait in one queue):
+// design section 3; docs/statistics.md derives it and has its measured coverage.
 //
-// With N calls, K of them within the limit, share s = K/N and a share p under test:
+// With N calls, K of them within the limit, share s = K/N, and a share p under test; every residual
+// is hits − n·s of a group, every sum of squares over G groups carries G/(G−1):
 //
-//   clusters   lanes, from three lanes on. Below, runs: consecutive blocks of a lane gathered until
-//              they hold 20 calls; a rest of fewer than 10 joins the run before it.
-//   deff       max(1, variance between clusters, two-way variance of lanes and blocks) ÷ binomial,
-//              residuals taken at s. A negative two-way variance counts as none.
+//   lanes      V_lanes = Σ over lanes of residual². With fewer than three lanes, over runs instead:
+//              consecutive cells of a lane gathered until they hold 20 calls; a rest of fewer than
+//              10 joins the run before it.
+//   time       e_h: residual of half-block h, all lanes together, H of them. Neighbours overlap in
+//              what waits, so V_time = max(0, H/(H−2) · Σ (e_h² + e_h·e_{h−1}) − Σ over (lane,
+//              block) of residual²): Bartlett's weights, less what lanes counted already. 0 with
+//              fewer than two blocks or three lanes.
+//   deff       max(1, (V_lanes + V_time) ÷ binomial).
+//   degrees    Satterthwaite's: (V_lanes + V_time)² ÷ (V_lanes²/(lanes − 1) + V_time²/((H − 1)/2)).
+//              For runs half of runs − 1, at least 1: neighbouring runs often share a session.
 //   residuals  a second variance with residuals at p: by cluster where that leaves room for a
 //   at p       rejection (t² · Σn² <= 0.7 · N²: eight lanes of equal weight or more), by call
-//   below. test       p is rejected when (s − p)² > t² · max(deff · p(1−p)/N, residuals at p),
-//              t the 97.5% quantile of Student's t with clusters − 1 degrees of freedom, half as
-//              many (at least 1) for runs, since neighbouring runs often share a session.
+//   below. test       p is rejected when (s − p)² > t² · max(deff · p(1−p)/N, residuals at p), t
+//   the
+//              1 − tail quantile of Student's t.
 //   interval   from the smallest to the largest p not rejected: both conditions are quadratic in p,
 //              so it is closed form, and the hull of the two intervals.
 //
@@ -25,10 +33,11 @@
 
 namespace plimsoll {
 
-// Observations of one (lane, block).
+// Observations of one lane in one half of a block.
 struct ShareCell {
   std::uint32_t lane = 0;
   std::uint32_t block = 0;
+  std::uint8_t half = 0;  // 0: released in the block's first half; 1: in its second.
   std::uint64_t n = 0;
   std::uint64_t hits = 0;  // At most n; what exceeds it is not counted.
 };
@@ -40,17 +49,21 @@ struct ShareInterval {
   double low = 0;    // 95% interval; [0, 1] when nothing is known.
   double high = 1;
   double design_effect = 1;  // deff above, residuals at p left out.
+  double degrees = 0;        // Of Student's t.
   std::uint32_t clusters = 0;
 };
 
-// The interval of the rule above. Cells in any order; empty ones count for nothing.
-ShareInterval ShareOf(const std::vector<ShareCell>& cells);
+// What a 95% interval leaves out on either side.
+inline constexpr double kTail = 0.025;
 
-// For small shares (errors): Clopper-Pearson at n ÷ deff. The variance of blocks is left out here,
+// The interval of the rule above. Cells in any order; empty ones count for nothing. 0 < tail < 0.5.
+ShareInterval ShareOf(const std::vector<ShareCell>& cells, double tail = kTail);
+
+// For small shares (errors): Clopper-Pearson at n ÷ deff. The variance of time is left out here,
 // and that between cells taken instead: a block in which the deployment broke belongs to the engine
 // path that the interval is about, and must not make a crash look like one observation. With fewer
 // than three clusters n ÷ deff is at most the number of clusters.
-ShareInterval SmallShareOf(const std::vector<ShareCell>& cells);
+ShareInterval SmallShareOf(const std::vector<ShareCell>& cells, double tail = kTail);
 
 enum class Side : std::uint8_t { kAbove, kBelow, kCrosses };
 

@@ -51,13 +51,4 @@ std::string LabelOf(const StepVerdict& step, std::size_t index);
 // "TTFT" or "TTFT, errors": the parts of `step` with `verdict`, in the bar's order; "" if none.
 std::string PartsWith(const StepVerdict& step, Verdict verdict);
 
-// The capacity as the point and its bracket.
-struct Capacity {
-  std::optional<std::uint32_t> passed;  // Last step that passed below the first that failed.
-  std::optional<std::uint32_t> failed;  // First step that failed.
-  std::string sentence;                 // "10 sessions hold; 15 do not (TTFT)" …
-  std::optional<Metric> limited_by;     // Part that failed first.
-  double requests_in_flight = 0;        // Kept by `passed` sessions.
-};
-
 }  // namespace plimsoll

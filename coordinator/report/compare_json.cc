@@ -26,8 +26,20 @@ Json Words(const std::string& text) {
   return text.empty() ? Json() : Json(text);
 }
 
+Json Of(const CapacityEnd& end) {
+  constexpr const char* kKinds[] = {"", "below", "at", "at_least"};
+  return {{"kind", kKinds[static_cast<std::size_t>(end.kind)]}, {"sessions", Number(end.sessions)}};
+}
+
 Json Of(const Capacity& capacity) {
+  Json band;
+  if (capacity.band) {
+    band = {{"value", Of(capacity.band->value)},
+            {"low_95", Of(capacity.band->low)},
+            {"high_95", Of(capacity.band->high)}};
+  }
   return {{"sentence", capacity.sentence},
+          {"sessions", std::move(band)},
           {"last_passed_sessions", Number(capacity.passed)},
           {"first_failed_sessions", Number(capacity.failed)},
           {"limited_by", capacity.limited_by ? Json(Name(*capacity.limited_by)) : Json()}};

@@ -13,8 +13,8 @@
 namespace plimsoll {
 namespace {
 
-// Between which sessions the capacity lies, as far as it was measured: at least `low` hold, fewer
-// than `high` do. Absent: an open end.
+// Between which sessions the capacity lies: at least `low` hold, no more than `high` (of a bracket
+// without a band: fewer). Absent: an open end.
 struct CapacityEnds {
   std::optional<double> low;
   std::optional<double> high;
@@ -22,8 +22,16 @@ struct CapacityEnds {
 
 CapacityEnds EndsOf(const Capacity& capacity) {
   CapacityEnds ends;
-  if (capacity.passed) ends.low = *capacity.passed;
-  if (capacity.failed) ends.high = *capacity.failed;
+  if (!capacity.band) {
+    if (capacity.passed) ends.low = *capacity.passed;
+    if (capacity.failed) ends.high = *capacity.failed;
+    return ends;
+  }
+  const CapacityEnd& low = capacity.band->low;
+  const CapacityEnd& high = capacity.band->high;
+  // Under the first step measured it may be nothing, over the last anything.
+  if (low.kind != CapacityEnd::Kind::kBelow) ends.low = low.sessions;
+  if (high.kind != CapacityEnd::Kind::kAtLeast) ends.high = high.sessions;
   return ends;
 }
 
@@ -105,13 +113,13 @@ void CompareSteps(const ComparedRun& a, const ComparedRun& b, PairComparison* pa
 }
 
 std::string EndsText(const CapacityEnds& ends) {
-  if (ends.low && ends.high) return fmt::format("{:g} to under {:g}", *ends.low, *ends.high);
-  if (ends.low) return fmt::format("{:g} or more", *ends.low);
-  if (ends.high) return fmt::format("under {:g}", *ends.high);
+  if (ends.low && ends.high) return fmt::format("{:.3g} to {:.3g}", *ends.low, *ends.high);
+  if (ends.low) return fmt::format("{:.3g} or more", *ends.low);
+  if (ends.high) return fmt::format("under {:.3g}", *ends.high);
   return "not known";
 }
 
-// Apart: what the one holds at the least, the other misses for sure.
+// Apart: the intervals do not overlap.
 void CompareCapacities(const RankedRun& a, const RankedRun& b, PairComparison* pair) {
   const CapacityEnds of_a = EndsOf(a.capacity);
   const CapacityEnds of_b = EndsOf(b.capacity);

@@ -1,11 +1,13 @@
 #include "coordinator/report/compare_text.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "common/base/text.h"
+#include "coordinator/judge/capacity_words.h"
 #include "coordinator/report/cost_text.h"
 #include "coordinator/report/text_layout.h"
 #include "coordinator/report/text_report.h"
@@ -16,12 +18,26 @@ namespace {
 constexpr const char* kAbsent = "–";
 constexpr std::size_t kMetricColumns = 24;
 
+std::string EndText(const CapacityEnd& end) {
+  const char* sign = end.kind == CapacityEnd::Kind::kBelow     ? "< "
+                     : end.kind == CapacityEnd::Kind::kAtLeast ? ">= "
+                                                               : "";
+  return fmt::format("{}{}", sign,
+                     end.kind == CapacityEnd::Kind::kAt ? end.whole() : std::lround(end.sessions));
+}
+
+// "12 [10–14]", ">= 15 [10–>= 15]", "–".
 std::string SessionsText(const Capacity& capacity) {
-  if (capacity.passed && capacity.failed) {
-    return fmt::format("{} to {}", *capacity.passed, *capacity.failed);
+  if (!capacity.band) return kAbsent;
+  const CapacityBand& band = *capacity.band;
+  return fmt::format("{} [{}–{}]", EndText(band.value), EndText(band.low), EndText(band.high));
+}
+
+std::string LimitedBy(const Capacity& capacity) {
+  if (capacity.limiting_part && *capacity.limiting_part < capacity.parts.size()) {
+    return FirstColumns(LabelOf(capacity, *capacity.limiting_part), kMetricColumns);
   }
-  if (capacity.passed) return fmt::format(">= {}", *capacity.passed);
-  return capacity.failed ? fmt::format("< {}", *capacity.failed) : kAbsent;
+  return capacity.limited_by ? Name(*capacity.limited_by) : kAbsent;
 }
 
 std::string HeldTable(const Comparison& comparison) {
@@ -30,8 +46,7 @@ std::string HeldTable(const Comparison& comparison) {
   for (const RankedRun& run : comparison.runs) {
     const Capacity& capacity = run.capacity;
     rows.push_back(
-        {run.letter, Name(run.verdict.verdict), SessionsText(capacity),
-         capacity.limited_by ? FirstColumns(Name(*capacity.limited_by), kMetricColumns) : kAbsent,
+        {run.letter, Name(run.verdict.verdict), SessionsText(capacity), LimitedBy(capacity),
          run.error_share ? fmt::format("{:.2f}", *run.error_share * 100) : kAbsent,
          run.requests_in_flight ? fmt::format("{:.1f}", *run.requests_in_flight) : kAbsent,
          Shown(run.cost.sessions_per_node)});
@@ -124,7 +139,7 @@ std::string Heading(const Comparison& comparison) {
 
 std::string CompareText(const Comparison& comparison) {
   std::string text = Heading(comparison);
-  text += "\nheld: sessions from the last step that passed to the first that failed\n";
+  text += "\ncapacity: sessions with their 95% interval; the rest at the last step that held\n";
   text += HeldTable(comparison);
   text += "\ncost at the last step that held; of a class as if it carried the whole price\n";
   text += CostTable(comparison);

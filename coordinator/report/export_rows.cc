@@ -234,12 +234,11 @@ void AppendStepLine(LineKind kind, const StepRow& row, const std::optional<CostS
   SpeedFields(s, line);
   ErrorFields(s, line);
   DoubtFields(s.fidelity.doubts, line);
-  line.Text("notes", Joined(row.notes));
-  // After what earlier versions wrote, whose columns keep their places.
   for (const Metric metric : {Metric::kEndToEndInteractivity, Metric::kGoodput}) {
     PartFields(TraitsOf(metric).key, PartOf(s.verdict, metric), line);
   }
   CostFields(s, price, line);
+  line.Text("notes", Joined(row.notes));
   line.End();
 }
 

@@ -149,6 +149,7 @@ Json TierOf(const TierReplay& tier, bool told) {
           {"corpus_prompt_tokens_left_out", c.tokens_left_out}};
 }
 
+Json Of(const PartCapacity& part);
 Json Of(const ReportedStep& step);
 
 template <typename T>
@@ -290,8 +291,31 @@ Json Of(const ReportedStep& step) {
           {"notes", step.notes}};
 }
 
+Json Of(const CapacityEnd& end) {
+  constexpr const char* kKinds[] = {"", "below", "at", "at_least"};
+  return {{"kind", kKinds[static_cast<std::size_t>(end.kind)]},
+          {"sessions", Number(end.sessions)},
+          {"whole_sessions", end.whole()},
+          {"requests_in_flight", Number(end.requests_in_flight)},
+          {"requests_in_flight_interpolated", end.interpolated}};
+}
+
+Json Of(const std::optional<CapacityBand>& band) {
+  if (!band) return {};
+  return {{"value", Of(band->value)}, {"low_95", Of(band->low)}, {"high_95", Of(band->high)}};
+}
+
+Json Of(const PartCapacity& part) {
+  Json json = Of(part.limit);
+  json["sessions"] = Of(part.band);
+  return json;
+}
+
 Json Of(const Capacity& capacity) {
   return {{"sentence", capacity.sentence},
+          {"sessions", Of(capacity.band)},
+          {"parts", ListOf(capacity.parts)},
+          {"limiting_part", Number(capacity.limiting_part)},
           {"last_passed_sessions", Number(capacity.passed)},
           {"first_failed_sessions", Number(capacity.failed)},
           {"limited_by", capacity.limited_by ? Json(Name(*capacity.limited_by)) : Json()},

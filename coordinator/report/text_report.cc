@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "common/base/text.h"
+#include "coordinator/judge/capacity_words.h"
 #include "coordinator/judge/metrics.h"
 #include "coordinator/report/cost_text.h"
 #include "coordinator/report/fidelity_text.h"
@@ -100,7 +101,7 @@ std::string Legend(const ReportModel& model) {
   };
   std::string text;
   const auto add = [&text](const std::string& term, const std::string& meaning) {
-    text += Wrap(fmt::format("  {:<10}", term), meaning, kReportColumns);
+    text += Wrap(fmt::format("  {:<9} ", term), meaning, kReportColumns);
   };
   add("sessions", "concurrent agent sessions held; requests in flight: what they kept open, mean");
   add("TTFT",
@@ -120,6 +121,9 @@ std::string Legend(const ReportModel& model) {
   add("offered%",
       "session time that was not lost by this load generator; under 95% the step is "
       "void");
+  add("capacity",
+      "sessions that hold, interpolated between steps and rounded down, [low–high] its 95% "
+      "interval; open: beyond the steps that were run");
   add("95%",
       "interval: the values that a repetition would plausibly give; the verdict is on all "
       "of it");
@@ -245,7 +249,7 @@ std::string IdentitySentence(const std::vector<Identity>& identities) {
 
 // A line of a step's details, its label in a column of its own.
 std::string Detail(const std::string& label, const std::string& text) {
-  return Wrap(fmt::format("  {:<15}", label), Printable(text), kReportColumns);
+  return Wrap(fmt::format("  {:<14} ", label), Printable(text), kReportColumns);
 }
 
 std::string StepDetails(const ReportedStep& step) {
@@ -296,6 +300,7 @@ std::string Heading(const ReportModel& model) {
   std::string text = LabelledLine(Upper(Name(model.verdict.verdict)), model.verdict.reason);
   text += LabelledLine("capacity", model.capacity.sentence);
   text += LabelledLine("cost", CostSentence(model.cost));
+  if (model.capacity.band) text += LabelledLine("by part", PartsSentence(model.capacity));
   text += LabelledLine("run",
                        fmt::format("{} ({}){}{}", model.run_name, model.run_id,
                                    model.started_at.empty() ? "" : ", started ", model.started_at));

@@ -91,6 +91,7 @@ std::string EncodeCell(const Cell& cell) {
   v1::StoredCell out;
   out.set_lane(cell.counts.lane);
   out.set_block(cell.counts.block);
+  out.set_half(cell.counts.half);
   out.set_tier(cell.counts.tier);
   out.set_ttft_n(cell.counts.ttft_n);
   out.set_rate_n(cell.counts.rate_n);
@@ -127,7 +128,7 @@ StatusOr<Cell> DecodeCell(std::string_view bytes) {
     return absl::FailedPreconditionError(
         "its cells were stored by a later version of plimsoll; read them with that one");
   }
-  if (in.lane() >= limits::kLanesMax || in.block() >= limits::kBlocksMax ||
+  if (in.lane() >= limits::kLanesMax || in.block() >= limits::kBlocksMax || in.half() > 1 ||
       in.tier() >= limits::kTiersMax || in.failed() > in.attempts() ||
       in.tool_invalid() > in.tool_answers()) {
     return Damaged();
@@ -135,6 +136,7 @@ StatusOr<Cell> DecodeCell(std::string_view bytes) {
   Cell cell;
   cell.counts = {.lane = in.lane(),
                  .block = in.block(),
+                 .half = static_cast<std::uint8_t>(in.half()),
                  .tier = static_cast<std::uint8_t>(in.tier()),
                  .ttft_n = in.ttft_n(),
                  .rate_n = in.rate_n(),

@@ -106,6 +106,7 @@ std::string Encode(const CellKey& key) {
   Append(bytes, key.step);
   Append(bytes, key.block);
   Append(bytes, key.lane);
+  Append(bytes, key.half);
   return bytes;
 }
 
@@ -156,6 +157,9 @@ std::optional<CellKey> DecodeCell(std::string_view key) {
   result.step = cursor.Number<std::uint32_t>();
   result.block = cursor.Number<std::uint32_t>();
   result.lane = cursor.Number<std::uint32_t>();
+  // Earlier versions kept a block whole.
+  if (cursor.AtEnd()) return result;
+  result.half = cursor.Number<std::uint8_t>();
   if (!cursor.AtEnd()) return std::nullopt;
   return result;
 }

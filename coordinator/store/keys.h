@@ -36,6 +36,7 @@ struct CellKey {
   std::uint32_t step = 0;
   std::uint32_t block = 0;
   std::uint32_t lane = 0;
+  std::uint8_t half = 0;
   friend bool operator==(const CellKey&, const CellKey&) = default;
 };
 struct BatchKey {

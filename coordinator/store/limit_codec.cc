@@ -44,8 +44,6 @@ StatusOr<LimitOrigin> ReadOrigin(const v1::StoredLimitOrigin& in) {
   return origin;
 }
 
-namespace {
-
 void WriteLimit(const Limit& limit, v1::StoredLimit* out) {
   out->set_metric(static_cast<v1::StoredMetric>(limit.metric));
   out->set_quantile(limit.quantile);
@@ -65,8 +63,6 @@ StatusOr<Limit> ReadLimit(const v1::StoredLimit& in) {
   }
   return limit;
 }
-
-}  // namespace
 
 void WriteBar(const Bar& bar, v1::StoredRun* out) {
   for (const Limit& limit : bar.limits) WriteLimit(limit, out->add_bar());

@@ -7,6 +7,7 @@
 namespace plimsoll {
 
 namespace v1 {
+class StoredLimit;
 class StoredLimitOrigin;
 class StoredRun;
 }  // namespace v1
@@ -14,6 +15,10 @@ class StoredRun;
 void WriteOrigin(const LimitOrigin& origin, v1::StoredLimitOrigin* out);
 // DataLoss: a number that no origin has.
 StatusOr<LimitOrigin> ReadOrigin(const v1::StoredLimitOrigin& in);
+
+void WriteLimit(const Limit& limit, v1::StoredLimit* out);
+// DataLoss: a metric or an origin that no limit has.
+StatusOr<Limit> ReadLimit(const v1::StoredLimit& in);
 
 // The bar of a run; empty where the run has none.
 void WriteBar(const Bar& bar, v1::StoredRun* out);

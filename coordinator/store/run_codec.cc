@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "coordinator/store/capacity_codec.h"
 #include "coordinator/store/limit_codec.h"
 #include "coordinator/store/preflight_codec.h"
 #include "coordinator/store/recipe_codec.h"
@@ -39,28 +40,6 @@ std::optional<Ours> FromEnum(int value, int first, int last) {
 template <typename Theirs, typename Ours>
 Theirs ToEnum(Ours value) {
   return static_cast<Theirs>(static_cast<int>(value));
-}
-
-void Write(const Capacity& capacity, v1::StoredCapacity& out) {
-  Give(capacity.passed, [&](std::uint32_t n) { out.set_passed_sessions(n); });
-  Give(capacity.failed, [&](std::uint32_t n) { out.set_failed_sessions(n); });
-  out.set_sentence(capacity.sentence);
-  Give(capacity.limited_by,
-       [&](Metric metric) { out.set_limited_by(ToEnum<v1::StoredMetric>(metric)); });
-  out.set_requests_in_flight(capacity.requests_in_flight);
-}
-
-StatusOr<Capacity> Read(const v1::StoredCapacity& in) {
-  Capacity capacity;
-  if (in.has_passed_sessions()) capacity.passed = in.passed_sessions();
-  if (in.has_failed_sessions()) capacity.failed = in.failed_sessions();
-  capacity.sentence = in.sentence();
-  if (in.limited_by() != v1::STORED_METRIC_UNSPECIFIED) {
-    capacity.limited_by = FromEnum<Metric>(in.limited_by(), 1, kMetricsKnown);
-    if (!capacity.limited_by.has_value()) return Damaged("capacity");
-  }
-  capacity.requests_in_flight = in.requests_in_flight();
-  return capacity;
 }
 
 void Write(const PartVerdict& part, v1::StoredPart& out) {
@@ -298,7 +277,7 @@ std::string EncodeRun(const RunInfo& run) {
   Give(run.exit_code, [&](int code) { out.set_exit_code(code); });
   out.set_plimsoll_version(run.plimsoll_version);
   out.set_message(run.message);
-  if (run.capacity.has_value()) Write(*run.capacity, *out.mutable_capacity());
+  if (run.capacity.has_value()) WriteCapacity(*run.capacity, out.mutable_capacity());
   WriteBar(run.bar, &out);
   WriteCost(run.cost, &out);
   if (run.preflight.has_value()) WritePreflight(*run.preflight, out.mutable_preflight());
@@ -325,7 +304,7 @@ StatusOr<RunInfo> DecodeRun(std::string_view bytes) {
   run.plimsoll_version = in.plimsoll_version();
   run.message = in.message();
   if (in.has_capacity()) {
-    ASSIGN_OR_RETURN(run.capacity, Read(in.capacity()));
+    ASSIGN_OR_RETURN(run.capacity, ReadCapacity(in.capacity()));
   }
   ASSIGN_OR_RETURN(run.bar, ReadBar(in));
   ASSIGN_OR_RETURN(run.cost, ReadCost(in));

@@ -150,8 +150,9 @@ Status RunRepo::PutStep(std::string_view run, const StepRow& row, const std::vec
   std::vector<Put> puts = {{keys::Encode(keys::StepKey{id, step}), EncodeStep(row)}};
   for (const Cell& cell : cells) {
     if (cell.empty()) continue;
-    puts.push_back({keys::Encode(keys::CellKey{id, step, cell.counts.block, cell.counts.lane}),
-                    EncodeCell(cell)});
+    const CellCounts& at = cell.counts;
+    puts.push_back(
+        {keys::Encode(keys::CellKey{id, step, at.block, at.lane, at.half}), EncodeCell(cell)});
   }
   return store_.Commit(puts, Durability::kSynced);
 }
@@ -169,7 +170,8 @@ StatusOr<std::vector<Cell>> RunRepo::Cells(std::string_view run, std::uint32_t s
           StatusOr<Cell> cell = DecodeCell(value);
           if (!cell.ok()) {
             bad = cell.status();
-          } else if (cell->counts.block != decoded->block || cell->counts.lane != decoded->lane) {
+          } else if (cell->counts.block != decoded->block || cell->counts.lane != decoded->lane ||
+                     cell->counts.half != decoded->half) {
             bad = OddKey("cell");
           } else {
             cells.push_back(*std::move(cell));

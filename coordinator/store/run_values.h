@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/base/time.h"
+#include "coordinator/judge/capacity_value.h"
 #include "coordinator/judge/cost.h"
 #include "coordinator/judge/preflight_summary.h"
 #include "coordinator/judge/step_summary.h"

@@ -44,8 +44,9 @@ class MemoryNetwork::AgentEnd final : public CoordinatorLink {
   const LinkId id_;
 };
 
-MemoryNetwork::MemoryNetwork(Scheduler& scheduler, const MemoryNetworkOptions& options)
-    : scheduler_(scheduler), options_(options), rng_(options.seed) {}
+MemoryNetwork::MemoryNetwork(Scheduler& agents, Scheduler& coordinator,
+                             const MemoryNetworkOptions& options)
+    : agents_(agents), coordinator_(coordinator), options_(options), rng_(options.seed) {}
 
 MemoryNetwork::~MemoryNetwork() = default;
 
@@ -77,9 +78,18 @@ void MemoryNetwork::Pipe::Clear() {
 std::unique_ptr<CoordinatorLink> MemoryNetwork::Dial(CoordinatorLinkEvents& agent) {
   const LinkId id = next_link_++;
   links_[id] = {.agent = &agent,
-                .to_agent = std::make_unique<Pipe>(scheduler_, *this),
-                .to_coordinator = std::make_unique<Pipe>(scheduler_, *this)};
+                .to_agent = std::make_unique<Pipe>(agents_, *this),
+                .to_coordinator = std::make_unique<Pipe>(coordinator_, *this)};
   return std::make_unique<AgentEnd>(*this, id);
+}
+
+void MemoryNetwork::HangUp(LinkId id) {
+  Link& link = links_.at(id);
+  if (link.closed) return;
+  link.agent = nullptr;
+  link.closed = true;
+  if (link.silent) return;
+  link.to_coordinator->Push([this, id] { server_->OnClosed(id, absl::OkStatus()); });
 }
 
 void MemoryNetwork::Silence(LinkId id) {
@@ -115,7 +125,7 @@ void MemoryNetwork::Close(LinkId id) {
   if (link.closed) return;
   link.closed = true;
   if (link.silent) {
-    scheduler_.Post([this, id] { server_->OnClosed(id, absl::UnavailableError("closed")); });
+    coordinator_.Post([this, id] { server_->OnClosed(id, absl::UnavailableError("closed")); });
     return;
   }
   link.to_agent->Push([&link] {

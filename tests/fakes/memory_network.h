@@ -26,13 +26,16 @@ struct MemoryNetworkOptions {
 
 class MemoryNetwork final : public AgentLinks {
  public:
-  MemoryNetwork(Scheduler& scheduler, const MemoryNetworkOptions& options);
+  // What the coordinator hears, it hears on `coordinator`; agents on `agents`.
+  MemoryNetwork(Scheduler& agents, Scheduler& coordinator, const MemoryNetworkOptions& options);
   ~MemoryNetwork() override;
 
   void SetServer(AgentLinkEvents& server) { server_ = &server; }
   // The agent's end of a new link. Destroying it is what a killed process does: the coordinator
   // hears that the link closed.
   std::unique_ptr<CoordinatorLink> Dial(CoordinatorLinkEvents& agent);
+  // The agent ends its link in order: the coordinator hears that it left, after all it was sent.
+  void HangUp(LinkId link);
   // A partition: nothing passes in either direction any more, and nobody is told.
   void Silence(LinkId link);
   LinkId last_link() const { return next_link_ - 1; }
@@ -74,7 +77,8 @@ class MemoryNetwork final : public AgentLinks {
   void AgentGone(LinkId id);
   void Refused(LinkId id, const Status& why);
 
-  Scheduler& scheduler_;
+  Scheduler& agents_;
+  Scheduler& coordinator_;
   const MemoryNetworkOptions options_;
   Rng rng_;
   AgentLinkEvents* server_ = nullptr;

@@ -1,4 +1,4 @@
-// Does the reported bracket hold the truth? Sweeps of short steps against the crossing found from
+// Does the reported interval hold the truth? Sweeps of short steps against the crossing found from
 // at least 20,000 calls a step, on five engine configurations, drift off, fixed seeds.
 #include <cstdio>
 
@@ -48,7 +48,7 @@ std::vector<Config> Configs() {
 SimOptions Sweep(const EngineConfig& engine) {
   SimOptions o = SmallRun();
   o.engine = engine;
-  o.settings.sessions = {2, 6, 24};  // Wide apart, so that steps decide.
+  o.settings.sessions = {2, 6, 24};  // Wide apart, so that steps decide and intervals close.
   o.settings.step = {
       .warm_up = 20s, .measure = 600s, .block = 60s, .drain_limit = 60s, .prime_limit = 60s};
   o.bar.limits = {{.metric = Metric::kTtft, .quantile = kP0, .value = 1.2},
@@ -57,30 +57,35 @@ SimOptions Sweep(const EngineConfig& engine) {
   return o;
 }
 
-// The smallest share of calls within its limit over the latency parts, at one number of sessions,
-// from at least 20,000 calls of the same protocol.
-double TrueShare(const EngineConfig& engine, std::uint32_t sessions) {
-  SimOptions o = Sweep(engine);
+// The parts of one step of the same protocol, long enough for at least 20,000 calls, on another
+// path of the engine.
+std::vector<PartVerdict> LongStep(SimOptions o, std::uint32_t sessions) {
   o.plan.seed = 1'000 + sessions;
   o.engine_seeds = {.path = 99, .calls = 99};
   o.settings.sessions = {sessions};
   o.settings.step.measure = 2h;
-  std::uint64_t calls = 0;
-  double share = 1;
   for (;;) {
     FleetSim sim(o);
     const RunResult result = sim.Run();
     const StepSummary& step = result.steps.at(0).summary;
-    calls = step.ttft.n;
-    if (calls < 20'000) {
-      o.settings.step.measure *= 2;
-      continue;
-    }
-    for (const PartVerdict& part : step.verdict.parts) {
-      if (part.limit.metric != Metric::kErrors) share = std::min(share, part.share_within);
-    }
-    return share;
+    if (step.ttft.n >= 20'000) return step.verdict.parts;
+    o.settings.step.measure *= 2;
   }
+}
+
+// Where the true share of the latency part that is crossed first crosses, interpolated between the
+// steps of the sweep as the capacity is. Open where it is not crossed between them.
+CapacityEnd TrueCrossing(const SimOptions& o) {
+  std::vector<std::vector<SharePoint>> shares(2);  // Of TTFT, of interactivity.
+  for (const std::uint32_t sessions : o.settings.sessions) {
+    const std::vector<PartVerdict> parts = LongStep(o, sessions);
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      shares[i].push_back({static_cast<double>(sessions), parts.at(i).share_within});
+    }
+  }
+  const CapacityEnd ttft = *LocateCrossing(shares[0], kP0, Trend::kFalls);
+  const CapacityEnd rate = *LocateCrossing(shares[1], kP0, Trend::kFalls);
+  return Less(rate, ttft) ? rate : ttft;
 }
 
 Capacity Reported(const SimOptions& options) {
@@ -90,24 +95,59 @@ Capacity Reported(const SimOptions& options) {
   return CapacityOf(result.history);
 }
 
-TEST(CapacityInTheSimulator, TheTrueCrossingLiesWithinTheReportedBracket) {
+bool Holds(const CapacityBand& band, const CapacityEnd& truth) {
+  return !Less(truth, band.low) && !Less(band.high, truth);
+}
+
+TEST(CapacityInTheSimulator, TheTrueCrossingLiesWithinTheReportedInterval) {
   int inside = 0;
   for (const Config& config : Configs()) {
-    const Capacity capacity = Reported(Sweep(config.engine));
-    // The crossing lies above the step that passed if the true share there reaches p0, and below
-    // the one that failed if it does not there: the share falls as sessions rise. An open bracket
-    // says nothing and counts as a miss.
-    const bool closed = capacity.passed.has_value() && capacity.failed.has_value();
-    const double at_passed = closed ? TrueShare(config.engine, *capacity.passed) : 0;
-    const double at_failed = closed ? TrueShare(config.engine, *capacity.failed) : 0;
-    const bool holds = closed && at_passed >= kP0 && at_failed < kP0;
+    const SimOptions sweep = Sweep(config.engine);
+    const Capacity capacity = Reported(sweep);
+    ASSERT_TRUE(capacity.band.has_value()) << config.name;
+    const CapacityEnd truth = TrueCrossing(sweep);
+    EXPECT_EQ(truth.kind, CapacityEnd::Kind::kAt) << config.name;
+    // An interval that is open says little, and counts as a miss.
+    const bool closed = !capacity.band->low.open() && !capacity.band->high.open();
+    const bool holds = closed && Holds(*capacity.band, truth);
     inside += holds ? 1 : 0;
-    std::printf("%-14s %s; true share within at the bracket's ends %.3f and %.3f: %s\n",
-                config.name, capacity.sentence.c_str(), at_passed, at_failed,
-                holds ? "inside" : "OUTSIDE");
+    std::printf("%-14s true crossing %.2f; %s: %s\n", config.name, truth.sessions,
+                capacity.sentence.c_str(), holds ? "inside" : "OUTSIDE");
     EXPECT_EQ(capacity.limited_by, config.limited_by) << config.name;
   }
   EXPECT_GE(inside, 4);
+}
+
+TEST(CapacityInTheSimulator, IsSaidOfACrossingBelowTheFirstStepAndAboveTheLast) {
+  SimOptions sweep = Sweep(Engine(nullptr));
+  sweep.settings.sessions = {24, 32};
+  const Capacity below = Reported(sweep);
+  EXPECT_EQ(below.band->high.kind, CapacityEnd::Kind::kBelow) << below.sentence;
+  EXPECT_EQ(below.sentence.rfind("< 24 sessions (", 0), 0u) << below.sentence;
+  sweep.settings.sessions = {2, 3};
+  sweep.engine.prefill_tokens_per_s = 60'000;
+  const Capacity above = Reported(sweep);
+  EXPECT_EQ(above.band->low.kind, CapacityEnd::Kind::kAtLeast) << above.sentence;
+  EXPECT_EQ(above.sentence.rfind(">= 3 sessions (", 0), 0u) << above.sentence;
+}
+
+// The bar is the true P90 at six sessions, so that the crossing is just there.
+TEST(CapacityInTheSimulator, IsSaidOfACrossingExactlyAtAStep) {
+  SimOptions sweep = Sweep(Engine(nullptr));
+  sweep.bar.limits.resize(1);
+  sweep.bar.limits[0].value = *LongStep(sweep, 6).at(0).value;
+  int inside = 0;
+  constexpr int kSweeps = 8;
+  for (int i = 0; i < kSweeps; ++i) {
+    sweep.plan.seed = 42 + i;
+    sweep.engine_seeds = {.path = 7u + i, .calls = 7u + i};
+    const Capacity capacity = Reported(sweep);
+    const bool holds = Holds(*capacity.band, {.sessions = 6});
+    inside += holds ? 1 : 0;
+    std::printf("seed %d: %s: %s\n", 42 + i, capacity.sentence.c_str(),
+                holds ? "inside" : "OUTSIDE");
+  }
+  EXPECT_GE(inside, kSweeps - 1);
 }
 
 // Sessions at which a long step's share still reaches p0.

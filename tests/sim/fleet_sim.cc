@@ -60,7 +60,7 @@ class FleetSim::Host {
                     return std::make_unique<EngineTransport>(scheduler_, *sim.engine_,
                                                              sim.options_.target);
                   },
-                  .finished = [](const Status&) {}},
+                  .finished = [this, &sim](const Status&) { sim.network_.HangUp(id); }},
         std::move(hello));
     link_ = sim.network_.Dial(*agent_);
     id = sim.network_.last_link();
@@ -84,11 +84,14 @@ class FleetSim::Journal final : public RunJournal {
     return absl::OkStatus();
   }
   std::uint64_t records_kept() const override { return records.size(); }
-  Status CloseStep(const StepSummary&, const std::string&, const std::vector<Cell>&) override {
+  Status CloseStep(const StepSummary& step, const std::string&,
+                   const std::vector<Cell>& cells) override {
     if (failing) return absl::ResourceExhaustedError("no space left on the simulated disk");
+    cells_by_step[step.plan.step] = cells;
     return absl::OkStatus();
   }
   std::vector<CallRecord> records;
+  std::map<std::uint32_t, std::vector<Cell>> cells_by_step;
   bool failing = false;
 };
 
@@ -107,7 +110,7 @@ class FleetSim::Spawner final : public AgentSpawner {
 };
 
 FleetSim::FleetSim(SimOptions options)
-    : options_(std::move(options)), network_(scheduler_, options_.network) {
+    : options_(std::move(options)), network_(scheduler_, coordinator_, options_.network) {
   options_.plan.corpus_digest = kDigest;
   options_.settings.local_agents = true;
   engine_ = std::make_unique<Engine>(scheduler_, options_.engine, options_.engine_seeds);
@@ -123,7 +126,7 @@ FleetSim::FleetSim(SimOptions options)
               .corpus = options_.corpus,
               .corpus_bytes = {},
               .build = kBuild},
-      RunDeps{.scheduler = scheduler_,
+      RunDeps{.scheduler = coordinator_,
               .links = network_,
               .journal = *journal_,
               .spawner = spawner_.get(),
@@ -163,6 +166,10 @@ void FleetSim::SilenceAgentAt(Duration at, std::uint32_t slot) {
   At(at, [this, slot] { network_.Silence(hosts_[slot]->id); });
 }
 
+void FleetSim::StallCoordinatorAt(Duration at, Duration length) {
+  At(at, [this, length] { coordinator_.Stall(length); });
+}
+
 void FleetSim::StopAt(Duration at, int count) {
   At(at, [this, count] { driver_->RequestStop(count); });
 }
@@ -181,6 +188,10 @@ void FleetSim::Watch(std::function<void(const LiveStatus&)> look) {
 
 const std::vector<CallRecord>& FleetSim::records() const {
   return journal_->records;
+}
+
+const std::map<std::uint32_t, std::vector<Cell>>& FleetSim::cells() const {
+  return journal_->cells_by_step;
 }
 
 }  // namespace plimsoll

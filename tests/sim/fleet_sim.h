@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "tests/fakes/engine_transport.h"
 #include "tests/fakes/memory_network.h"
 #include "tests/fakes/sim_scheduler.h"
+#include "tests/fakes/stalling_scheduler.h"
 
 namespace plimsoll {
 
@@ -42,6 +44,8 @@ class FleetSim {
   // At `at` of virtual time: the agent's process is gone, or the network around it falls silent.
   void KillAgentAt(Duration at, std::uint32_t slot);
   void SilenceAgentAt(Duration at, std::uint32_t slot);
+  // The coordinator's loop runs nothing for so long, while its links stay up.
+  void StallCoordinatorAt(Duration at, Duration length);
   void StopAt(Duration at, int count);
   // The journal's next append fails, as a full disk does.
   void FailStoreAt(Duration at);
@@ -51,6 +55,8 @@ class FleetSim {
   SimScheduler& scheduler() { return scheduler_; }
   Engine& engine() { return *engine_; }
   const std::vector<CallRecord>& records() const;
+  // Of the steps that were closed, by number.
+  const std::map<std::uint32_t, std::vector<Cell>>& cells() const;
   const std::vector<std::string>& said() const { return said_; }
   std::uint64_t agents_started() const { return started_; }
 
@@ -63,6 +69,7 @@ class FleetSim {
 
   SimOptions options_;
   SimScheduler scheduler_;
+  StallingScheduler coordinator_{scheduler_};
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<EngineFaults> engine_faults_;
   MemoryNetwork network_;

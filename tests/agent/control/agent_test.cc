@@ -298,7 +298,7 @@ TEST(Agent, PausesAfterTenSilentSecondsAndGoesOnWhenItHears) {
   EXPECT_GT(dead_man, 0);
 }
 
-TEST(Agent, HangsUpAfterFifteenSilentSeconds) {
+TEST(Agent, HangsUpAfterFifteenSilentSecondsAndLeaves) {
   AgentRig rig;
   rig.transport.answer = [](std::size_t n) {
     return FixedTransport::Answer{.service = n < 2 ? Duration(1s) : Duration(1h)};
@@ -311,6 +311,15 @@ TEST(Agent, HangsUpAfterFifteenSilentSeconds) {
   rig.scheduler.Advance(3s);
   EXPECT_EQ(rig.transport.in_flight, 0u);
   EXPECT_EQ(rig.transport.hung_up, 2u);
+  // Its end is heard of, so that another one takes its place.
+  ASSERT_EQ(rig.finished.size(), 1u);
+  EXPECT_EQ(rig.finished[0].code(), absl::StatusCode::kUnavailable);
+  EXPECT_NE(MessageOf(rig.finished[0]).find("silent for more than 15 s"), std::string_view::npos);
+  std::size_t cut = 0;
+  for (const RecordBatch& batch : rig.link.batches) {
+    for (const CallRecord& r : batch.records) cut += r.outcome == Outcome::kCut ? 1 : 0;
+  }
+  EXPECT_EQ(cut, 2u) << "what it hung up on is handed over";
 }
 
 TEST(Agent, AStopDrainsOrAbortsAndAnswersOnce) {

@@ -84,6 +84,21 @@ TEST_F(HttpCallTest, WithoutATokenThereIsNoAuthorization) {
   EXPECT_THAT(http_.seen()[0].body, Not(HasSubstr("min_tokens")));
 }
 
+TEST_F(HttpCallTest, AResendsConnectionIsNotThatOfTheFirstSend) {
+  http_.Add(ScriptedAnswer().Sent(1ms).End(2ms, TransferResult::kConnectError, false));
+  http_.Add(ScriptedAnswer()
+                .Connecting(0ms)
+                .Sent(3ms)
+                .Headers(4ms, 200, kSse)
+                .Body(5ms, Token("a") + kDone)
+                .End(6ms));
+  const CallResult& r = Run();
+  EXPECT_EQ(r.resends, 1);
+  EXPECT_EQ(Since(r.sent), 1ms);
+  EXPECT_EQ(r.connecting, CallResult::kNever) << "sent - connecting would be less than nothing";
+  EXPECT_EQ(r.flags & kNewConnection, kNewConnection);
+}
+
 TEST_F(HttpCallTest, ADeadKeptConnectionIsTriedOnceMoreAndCounted) {
   http_.Add(
       ScriptedAnswer().Sent(1ms).UploadDone(1ms).End(2ms, TransferResult::kConnectError, false));

@@ -127,6 +127,7 @@ TEST_F(HttpCallWireTest, ADeadKeptConnectionCostsOneResend) {
   const CallResult r = Run(server);
   EXPECT_EQ(r.outcome, Outcome::kOk) << r.message;
   EXPECT_EQ(r.resends, 1);
+  EXPECT_EQ(r.connecting, CallResult::kNever) << "first sent on the kept connection";
   EXPECT_EQ(requests, 3);
   EXPECT_LE(server.connections(), 3);  // Curl opens one before it finds that it cannot rewind.
 }

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <fstream>
+#include <memory>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -12,6 +13,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace plimsoll {
@@ -64,6 +66,40 @@ class ChildTest : public testing::Test {
 
 bool Gone(pid_t pid) {
   return ::kill(pid, 0) != 0 && errno == ESRCH;
+}
+
+// Both have exited before the loop looks, so both wake it in the same turn. Whichever is heard of
+// first ends the other and starts one in its place: the wake-up that was meant for the old one is
+// nothing to the new one.
+TEST_F(ChildTest, OneThatTakesTheOldOnesPlaceDoesNotInheritItsEnd) {
+  for (int round = 0; round < 20; ++round) {
+    std::unique_ptr<ChildProcess> children[2];
+    std::unique_ptr<ChildProcess> successor;
+    std::optional<ChildExit> exit;
+    for (int i = 0; i < 2; ++i) {
+      auto child = ChildProcess::Start(loop_, Shell("exit 1"), [&, i](const ChildExit&) {
+        children[1 - i].reset();
+        auto next =
+            ChildProcess::Start(loop_, Shell("sleep 0.05; exit 7"), [&](const ChildExit& e) {
+              exit = e;
+              loop_.Stop();
+            });
+        ASSERT_TRUE(next.ok()) << next.status();
+        successor = *std::move(next);
+      });
+      ASSERT_TRUE(child.ok()) << child.status();
+      children[i] = *std::move(child);
+    }
+    for (const auto& child : children) {
+      siginfo_t info{};
+      ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child->pid()), &info, WEXITED | WNOWAIT), 0);
+    }
+    const Timer stuck = loop_.After(30s, [&] { loop_.Stop(); });
+    loop_.Run();
+    ASSERT_TRUE(exit.has_value());
+    ASSERT_EQ(exit->signal, 0) << "round " << round;
+    ASSERT_EQ(exit->code, 7);
+  }
 }
 
 TEST_F(ChildTest, ReportsTheExitCodeAndKeepsTheOutput) {

@@ -48,12 +48,25 @@ std::vector<std::string> Unset(const google::protobuf::Message& message, const s
   return unset;
 }
 
+Limit ATiersLimit() {
+  return {.metric = Metric::kTtft,
+          .quantile = 0.995,
+          .value = 4,
+          .tier = "heavy",
+          .origin = LimitOrigin{.runs = {"r-1", "r-2"},
+                                .sessions = 10,
+                                .factor = 0.8,
+                                .baseline = 5,
+                                .low = 3,
+                                .high = 5.5}};
+}
+
 ReportedStep FullStep() {
   ReportedStep step;
   StepSummary& s = step.summary;
   s.plan = {3, 15, 120s, 300s, 60s, 110s, 50s};
   PartVerdict part;
-  part.limit = {Metric::kInteractivity, 0.9, 10};
+  part.limit = {Metric::kInteractivity, 0.9, 10, "heavy", ATiersLimit().origin};
   part.verdict = Verdict::kTooClose;
   part.lean = Lean::kFail;
   part.reason = "the interval crosses the limit";
@@ -102,8 +115,12 @@ RunView FullView() {
   view.status = ALiveStatus();
   view.status->agents[0].slot = 1;  // Not its default.
   view.status->numbers.ttft_p90_infinite = true;
-  view.status->numbers.parts[1].value = {.value = {}, .infinite = true};
+  view.status->numbers.parts[0].value.infinite = true;
+  // Of another bar than the rest: a tier's limit on TTFT stands before the one on all calls.
+  view.status->numbers.parts.insert(view.status->numbers.parts.begin(),
+                                    {ATiersLimit(), 40, {.value = 9, .infinite = true}});
   view.model = SampleRun();
+  view.model.bar.limits[0] = ATiersLimit();
   view.model.steps = {FullStep()};
   view.model.verdict = {.verdict = Verdict::kFail, .exit_code = 1, .reason = "15 do not hold"};
   view.model.preflight = PreflightSummary{.findings = {{FindingLevel::kWarning, "no min_tokens"}},
@@ -167,6 +184,11 @@ TEST(ApiMessages, AStepKeepsItsNumbersAndUnits) {
   const v1::Part& part = step.parts(0);
   EXPECT_EQ(part.limit().metric(), v1::METRIC_INTERACTIVITY);
   EXPECT_EQ(part.limit().quantile_share(), 0.9);
+  EXPECT_EQ(part.limit().key(), "heavy.interactivity_p90");
+  EXPECT_EQ(part.limit().tier(), "heavy");
+  EXPECT_EQ(part.limit().origin().runs(1), "r-2");
+  EXPECT_EQ(part.limit().origin().factor(), 0.8);
+  EXPECT_EQ(part.limit().origin().low_95(), 3);
   EXPECT_EQ(part.value().value(), 9.75);
   EXPECT_EQ(part.share().value(), 0.885);
   EXPECT_EQ(part.share().low_95(), 0.85);
@@ -344,6 +366,34 @@ TEST(ApiMessages, JsonReadsBackAsTheSameMessage) {
   EXPECT_THAT(*json, HasSubstr(R"("verdict":"VERDICT_FAIL")"));
 }
 
+TEST(ApiMessages, ACapacityIsANumberWithAnIntervalAndPartsOfItsOwn) {
+  RunView view{.info = ARun("r1", 1'800'000'000, RunState::kFinished)};
+  v1::Run run;
+  ToApi(view, &run);
+  const v1::Capacity& capacity = run.summary().capacity();
+  EXPECT_EQ(capacity.passed_sessions(), 10u);
+  const v1::CapacityBand& band = capacity.band();
+  EXPECT_EQ(band.value().kind(), v1::CAPACITY_END_KIND_AT);
+  EXPECT_EQ(band.value().sessions(), 12.4);
+  EXPECT_EQ(band.value().whole_sessions(), 12u);
+  EXPECT_EQ(band.value().requests_in_flight_mean(), 9.6);
+  EXPECT_TRUE(band.value().requests_in_flight_interpolated());
+  EXPECT_FALSE(band.low_95().requests_in_flight_interpolated());
+  EXPECT_EQ(band.high_95().kind(), v1::CAPACITY_END_KIND_AT_LEAST);
+  EXPECT_FALSE(band.high_95().has_requests_in_flight_mean());
+  EXPECT_EQ(capacity.limiting_part(), 1u);
+  ASSERT_EQ(capacity.parts_size(), 2);
+  EXPECT_EQ(capacity.parts(0).limit().key(), "errors");
+  EXPECT_FALSE(capacity.parts(0).has_band());
+  EXPECT_EQ(capacity.parts(1).band().value().sessions(), 12.4);
+  // Stored by an earlier version: without the number.
+  view.info.capacity = Capacity{.passed = 10, .sentence = "10 sessions hold"};
+  v1::Run old;
+  ToApi(view, &old);
+  EXPECT_FALSE(old.summary().capacity().has_band());
+  EXPECT_FALSE(old.summary().capacity().has_limiting_part());
+}
+
 TEST(ApiMessages, ARunThatGoesOnHasNoEndAndNoVerdictYet) {
   RunView view{.info = ARun("r1", 1'800'000'000)};
   Conclude(view.model);
@@ -382,6 +432,22 @@ TEST(ApiMessages, LiveIsTheRunThatACoordinatorIsAt) {
 TEST(ApiJson, AnErrorIsACodeAndASentence) {
   EXPECT_EQ(ErrorJson(absl::NotFoundError("no \"x\"")),
             "{\"code\":\"NOT_FOUND\",\"message\":\"no \\\"x\\\"\"}\n");
+}
+
+TEST(ApiMessages, LivePartsFollowTheBarAndTheOldFieldsTheFirstLimitOnAllCalls) {
+  v1::LiveStatus out;
+  LiveStatus status = *FullView().status;
+  ToApi(status, &out);
+  ASSERT_EQ(out.numbers().parts_size(), 4);
+  EXPECT_EQ(out.numbers().parts(0).limit().key(), "heavy.ttft_p99.5");
+  EXPECT_EQ(out.numbers().parts(0).n(), 40u);
+  EXPECT_EQ(out.numbers().parts(0).value().value(), 9);
+  EXPECT_EQ(out.numbers().ttft_at_bar_s().value(), 2.5) << "not the heavy tier's";
+  EXPECT_EQ(out.numbers().interactivity_at_bar_tok_s(), 30.5);
+  status.numbers.parts.clear();  // A bar without limits on either: P90, as before.
+  ToApi(status, &out);
+  EXPECT_EQ(out.numbers().ttft_at_bar_s().value(), 1.5);
+  EXPECT_EQ(out.numbers().interactivity_at_bar_tok_s(), 31.5);
 }
 
 }  // namespace

@@ -35,11 +35,19 @@ inline RunInfo ARun(std::string id, std::int64_t started_s, RunState state = Run
     run.ended = run.started + 90s;
     run.exit_code = 1;
     run.message = "15 sessions miss: TTFT";
-    run.capacity = Capacity{.passed = 10,
-                            .failed = 15,
-                            .sentence = "10 sessions hold; 15 do not",
-                            .limited_by = Metric::kTtft,
-                            .requests_in_flight = 9.7};
+    const CapacityBand band = {.value = {CapacityEnd::Kind::kAt, 12.4, 9.6, true},
+                               .low = {CapacityEnd::Kind::kAt, 10, 8},
+                               .high = {CapacityEnd::Kind::kAtLeast, 15}};
+    run.capacity =
+        Capacity{.passed = 10,
+                 .failed = 15,
+                 .sentence = "10 sessions hold; 15 do not",
+                 .limited_by = Metric::kTtft,
+                 .requests_in_flight = 9.7,
+                 .band = band,
+                 .parts = {{.limit = {.metric = Metric::kErrors, .value = 0.02}},
+                           {.limit = {.metric = Metric::kTtft, .value = 5.3}, .band = band}},
+                 .limiting_part = 1};
   }
   return run;
 }
@@ -66,10 +74,10 @@ inline LiveStatus ALiveStatus() {
   status.numbers.ttft_p90_s = 1.5;
   status.numbers.rate_n = 110;
   status.numbers.rate_reached_by_90_tok_s = 31.5;
-  status.numbers.parts = {
-      {{.metric = Metric::kTtft, .quantile = 0.5, .value = 1, .tier = "heavy"}, 40, {.value = 9}},
-      {{.metric = Metric::kTtft, .quantile = 0.5, .value = 5}, 100, {.value = 2.5}},
-      {{.metric = Metric::kInteractivity, .quantile = 0.5, .value = 5}, 90, {.value = 30.5}}};
+  const Bar bar = DefaultBar();
+  status.numbers.parts = {{bar.limits[0], 118, {.value = 2.5}},
+                          {bar.limits[1], 110, {.value = 30.5}},
+                          {bar.limits[2], 120, {.value = 0.025}}};
   status.place = 2;
   status.part_left = 42s;
   status.measured = 18s;

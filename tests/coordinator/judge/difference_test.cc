@@ -39,7 +39,7 @@ TEST(ShareDifference, ByLaneIsTheFormulaOfTheHeader) {
   double squares = 0;
   for (int k = 0; k < 5; ++k) squares += std::pow(a_k[k] / 50 - b_k[k] / 60, 2);
   const double half = StudentTQuantile(0.975, 4) * std::sqrt(squares * 5 / 4);
-  // With one block there is no two-way variance: its cells' term is taken away.
+  // One block has no times to tell apart.
   EXPECT_NEAR(d.low, d.value - half, 1e-12);
   EXPECT_NEAR(d.high, d.value + half, 1e-12);
 }
@@ -115,7 +115,7 @@ struct Toy {
   double shift = 0;
 };
 
-constexpr std::uint32_t kBlocks = 5;
+constexpr std::uint32_t kHalves = 10;  // Of five blocks.
 constexpr double kSession = 0.6;
 constexpr double kCall = 0.5;
 constexpr double kDrift = 0.25;
@@ -125,13 +125,13 @@ double Phi(double x) {
 }
 
 struct Window {
-  std::array<double, kBlocks> drift{};
+  std::array<double, kHalves> drift{};
   Cells cells;
 };
 
 Window Drifting(double shift, Rng& rng) {
   Window window;
-  const double keep = std::exp(-1.0);
+  const double keep = std::exp(-0.5);
   double at = kDrift * rng.Normal();
   for (double& block : window.drift) {
     block = at + shift;
@@ -152,22 +152,25 @@ Trial TryOnce(const Toy& toy, Rng& rng) {
   std::array<Window, 2> windows = {Drifting(0, rng), Drifting(toy.shift, rng)};
   for (std::uint32_t lane = 0; lane < toy.lanes; ++lane) {
     double session = 0;
-    for (std::uint32_t b = 0; b < kBlocks; ++b) {
+    for (std::uint32_t h = 0; h < kHalves; ++h) {
       // A session has about 40 calls.
-      if (b == 0 || toy.calls >= 40) session = kSession * rng.Normal();
+      if (h == 0 || (toy.calls >= 40 && h % 2 == 0)) session = kSession * rng.Normal();
       for (Window& window : windows) {
-        const double within = Phi((limit - session - window.drift[b]) / kCall);
-        ShareCell cell{.lane = lane, .block = b, .n = static_cast<std::uint64_t>(toy.calls)};
-        for (int c = 0; c < toy.calls; ++c) cell.hits += rng.Chance(within) ? 1 : 0;
+        const double within = Phi((limit - session - window.drift[h]) / kCall);
+        ShareCell cell{.lane = lane,
+                       .block = h / 2,
+                       .half = static_cast<std::uint8_t>(h % 2),
+                       .n = static_cast<std::uint64_t>(toy.calls / 2)};
+        for (int c = 0; c < toy.calls / 2; ++c) cell.hits += rng.Chance(within) ? 1 : 0;
         window.cells.push_back(cell);
       }
     }
   }
   Trial trial;
-  for (std::uint32_t b = 0; b < kBlocks; ++b) {
-    trial.truth += (Phi((limit - windows[0].drift[b]) / spread) -
-                    Phi((limit - windows[1].drift[b]) / spread)) /
-                   kBlocks;
+  for (std::uint32_t h = 0; h < kHalves; ++h) {
+    trial.truth += (Phi((limit - windows[0].drift[h]) / spread) -
+                    Phi((limit - windows[1].drift[h]) / spread)) /
+                   kHalves;
   }
   trial.paired = DifferenceOf(windows[0].cells, windows[1].cells, Pairing::kByLane, false);
   trial.apart = DifferenceOf(windows[0].cells, windows[1].cells, Pairing::kNone, false);

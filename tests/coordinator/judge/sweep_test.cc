@@ -1,4 +1,4 @@
-// Capacity, the sweep's next step and the target's verdict, as tables over short histories.
+// The sweep's next step and the target's verdict, as tables over short histories.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,63 +33,6 @@ StepResult LeanPass(std::uint32_t n) {
 }
 StepResult LeanFail(std::uint32_t n) {
   return Step(n, Verdict::kTooClose, Lean::kFail);
-}
-
-TEST(Capacity, SaysNoMoreThanWasMeasured) {
-  const struct {
-    SweepHistory history;
-    std::optional<std::uint32_t> passed;
-    std::optional<std::uint32_t> failed;
-    const char* sentence;
-  } rows[] = {
-      {{}, {}, {}, "no capacity: no step was decided"},
-      {{Pass(10), Fail(15)}, 10, 15, "10 sessions hold (8.0 requests in flight); 15 do not: TTFT"},
-      {{Pass(5), Pass(10), Pass(20)},
-       20,
-       {},
-       ">= 20 sessions (16.0 requests in flight), ceiling not found"},
-      {{Fail(5)}, {}, 5, "< 5 sessions: the first step already misses: TTFT"},
-      {{Pass(5), LeanPass(10), Fail(15)},
-       5,
-       15,
-       "5 sessions hold (4.0 requests in flight); 15 do not: TTFT; 10 is too close to call, "
-       "leaning pass"},
-      {{Pass(5), LeanFail(10)},
-       5,
-       {},
-       ">= 5 sessions (4.0 requests in flight), ceiling not found; 10 is too close to call, "
-       "leaning fail"},
-      {{LeanPass(5), Fail(10)},
-       {},
-       10,
-       "< 10 sessions: TTFT; no step below was found to hold; 5 is too close to call, leaning "
-       "pass"},
-      {{LeanFail(5)},
-       {},
-       {},
-       "no capacity: no step was decided; 5 is too close to call, leaning fail"},
-      {{None(5), None(5)}, {}, {}, "no capacity: no step was decided; 5 has no data"},
-      {{None(5), Pass(5), Fail(10)},
-       5,
-       10,
-       "5 sessions hold (4.0 requests in flight); 10 do not: TTFT"},
-      {{Pass(5), None(5), None(10), None(10)},
-       5,
-       {},
-       ">= 5 sessions (4.0 requests in flight), ceiling not found; 10 has no data"},
-      {{Pass(5), Fail(10), Pass(15)},
-       5,
-       10,
-       "5 sessions hold (4.0 requests in flight); 10 do not: TTFT; 15 passed all the same"},
-  };
-  for (const auto& row : rows) {
-    const Capacity capacity = CapacityOf(row.history);
-    EXPECT_EQ(capacity.sentence, row.sentence);
-    EXPECT_EQ(capacity.passed, row.passed) << row.sentence;
-    EXPECT_EQ(capacity.failed, row.failed) << row.sentence;
-    EXPECT_EQ(capacity.limited_by.has_value(), row.failed.has_value()) << row.sentence;
-    EXPECT_DOUBLE_EQ(capacity.requests_in_flight, 0.8 * row.passed.value_or(0)) << row.sentence;
-  }
 }
 
 TEST(SweepPolicy, ClimbsRepeatsOrStops) {

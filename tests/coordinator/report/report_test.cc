@@ -92,6 +92,13 @@ TEST(JsonReport, HoldsWhatTheModelHolds) {
   EXPECT_TRUE(json["run"]["exit_code"].is_null());  // It has not ended.
   EXPECT_EQ(json["capacity"]["last_passed_sessions"], 10);
   EXPECT_EQ(json["capacity"]["first_failed_sessions"], 15);
+  const auto& sessions = json["capacity"]["sessions"];
+  EXPECT_EQ(sessions["value"]["kind"], "at");
+  EXPECT_GE(sessions["low_95"]["sessions"], 10.0);
+  EXPECT_EQ(sessions["high_95"]["whole_sessions"], model.capacity.band->high.whole());
+  EXPECT_TRUE(sessions["value"]["requests_in_flight_interpolated"]);
+  EXPECT_EQ(json["capacity"]["parts"][2]["key"], "errors");
+  EXPECT_EQ(json["capacity"]["parts"].size(), json["bar"].size());
   ASSERT_EQ(json["steps"].size(), 3u);
   EXPECT_TRUE(json["steps"][1]["void"]);
   EXPECT_EQ(json["steps"][0]["outcomes"]["ok"], 600);

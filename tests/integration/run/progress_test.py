@@ -12,7 +12,7 @@ import subprocess
 import termios
 import time
 
-from rig import BIN, PATIENCE_S, RigCase
+from rig import BIN, PATIENCE_S, RigCase, wait_until
 
 
 class Screen:
@@ -185,7 +185,7 @@ class OnATerminal(RigCase):
                               self.store])
         self.assertEqual(run.wait_exit(), 4, run.screen.text())
         end = run.screen.text()
-        self.assertRegex(end, r"(?m)^ *\d+\.\d s  local-0\d\.\d: went aground\?\[2J$")
+        self.assertRegex(end, r"(?m)^ *\d+\.\d s  local-0\d\.\d: went aground\\x1b\[2J$")
         self.assertIn("was killed by signal 11", " ".join(end.split()))
 
     def test_no_color_and_dumb_terminals(self):
@@ -219,6 +219,26 @@ class OnATerminal(RigCase):
         run.hang_up()
         self.assertEqual(run.popen.wait(PATIENCE_S), 5)
         self.assertIsNotNone(self.report()["steps"][0]["stopped_after_s"])
+
+    def test_a_terminal_that_is_held_with_ctrl_s_holds_nothing_but_itself(self):
+        # Longer than agents wait for a coordinator that is silent.
+        run = self.start_on_terminal(self.scenario(self.gateway().url, measure="18s"))
+        run.until(lambda: "measuring, " in run.screen.text(), "measuring")
+        run.type(b"\x13")
+        # Nobody reads, and the run ends: its report is written, and printed where it can be.
+        wait_until(lambda: self.json.exists() and self.json.stat().st_size > 0, "a report",
+                   PATIENCE_S)
+        self.assertIsNone(run.popen.poll(), "it still has something to say")
+        run.type(b"\x11")
+        code = run.wait_exit()
+        end = run.screen.text()
+        self.assertIn(code, (0, 3), end)
+        report = self.report()
+        self.assertEqual(len(report["steps"]), 1, end)
+        self.assertFalse(any(agent["lost"] for agent in report["steps"][0]["agents"]), end)
+        for words in ("is lost", "[#", "to go"):
+            self.assertNotIn(words, end)
+        self.assertRegex(end, r"(?m)^(PASS|NO DATA) ")
 
     def test_a_narrow_terminal_gets_one_line(self):
         run = self.start_on_terminal(self.scenario(self.gateway().url, measure="2s"), columns=40)

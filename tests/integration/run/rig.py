@@ -263,7 +263,7 @@ corpus: {corpus}
 mix: {mix}
 sweep: {{sessions: {sessions}, target: {target}, warm_up: {warm_up}, measure: {measure},
         block: 2s, drain_limit: {drain_limit}, prime_limit: 3s}}
-bar: {{ttft_p90: 5s, interactivity_p90: 1 tok/s, errors: {errors}}}
+bar: {bar}
 fleet: {fleet}
 {more}
 seed: {seed}
@@ -326,7 +326,10 @@ class RigCase(unittest.TestCase):
         return server
 
     def scenario(self, url, **over):
-        text = SCENARIO.format(url=url, **{**DEFAULTS, **over})
+        values = {**DEFAULTS, **over}
+        values.setdefault(
+            "bar", f"{{ttft_p90: 5s, interactivity_p90: 1 tok/s, errors: {values['errors']}}}")
+        text = SCENARIO.format(url=url, **values)
         return self.write("scenario.yaml", text)
 
     def start_run(self, scenario, *flags):

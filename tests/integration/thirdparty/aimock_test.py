@@ -65,7 +65,7 @@ class Aimock(outsider.OutsiderCase):
             return (self.binary, "--port", port, "--fixtures", fixtures, "--chunk-size", 4,
                     "--latency", 5, *flags)
 
-        return self.outsider(argv, privileged=True)
+        return self.outsider(argv)
 
     def from_aimock(self, server, count, parallel=1):
         return self.calls(server.url, count, parallel=parallel, model="m")

@@ -34,15 +34,15 @@ def drop_privileges():
 
 
 class OutsiderCase(RigCase):
-    def outsider(self, make_argv, privileged=False, tries=5):
+    def outsider(self, make_argv, tries=5):
         """Starts `make_argv(port)` on a free port, and another one should it be taken meanwhile;
-        as nobody, unless `privileged`, where the tests run as root."""
-        if os.geteuid() == 0 and not privileged:
+        as nobody where the tests run as root."""
+        if os.geteuid() == 0:
             os.chown(self.folder, _NOBODY, _NOBODY)
         for _ in range(tries):
             port = free_port()
             process = Process(*make_argv(port), cwd=self.folder,
-                              before_exec=None if privileged else drop_privileges)
+                              env={"HOME": str(self.folder)}, before_exec=drop_privileges)
             self.addCleanup(process.end)
             wait_until(lambda: listens(port) or process.popen.poll() is not None, "a listener")
             if process.popen.poll() is None:

@@ -1,0 +1,16 @@
+// The bar's limits and the capacity at it → plimsoll.v1. Part of api_messages.
+#pragma once
+
+#include "coordinator/judge/capacity_value.h"
+
+namespace plimsoll {
+namespace v1 {
+class Capacity;
+class Limit;
+}  // namespace v1
+
+// Pure; a number that is none is left out, or 0 where the message has to have one.
+void FillLimit(const Limit& limit, v1::Limit* out);
+void FillCapacity(const Capacity& capacity, v1::Capacity* out);
+
+}  // namespace plimsoll

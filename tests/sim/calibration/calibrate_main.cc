@@ -1,0 +1,182 @@
+// How right the judge is, on the simulated engine: coverage, width, wrong and undecided verdicts
+// over the grid of docs/statistics.md. Seeds are fixed by path and replicate: equal options, equal
+// output.
+#include <cstdio>
+#include <string>
+#include <thread>
+
+#include <CLI/CLI.hpp>
+
+#include "tests/sim/calibration/grid.h"
+
+namespace plimsoll {
+namespace {
+
+void PrintHeader() {
+  std::printf("%5s %6s %7s %-5s %-13s %6s %6s %6s %6s %6s %6s %6s %6s %6s %6s %6s\n", "lanes",
+              "blocks", "drift s", "mix", "part", "off %", "steps", "nodata", "cov %", "2se",
+              "long %", "ratio", "wrong%", "2se", "close%", "fail %");
+}
+
+void Print(const CellScores& cell) {
+  for (const PartScore& s : cell.scores) {
+    std::printf(
+        "%5u %6u %7.0f %-5s %-13s %+6.0f %6llu %6llu %6.1f %6.1f %6.1f %6.2f %6.1f %6.1f "
+        "%6.0f %6.1f\n",
+        cell.cell.lanes, cell.cell.blocks, ToSeconds(cell.cell.drift_time), Name(cell.cell.mix),
+        Name(s.part), s.off * 100, static_cast<unsigned long long>(s.steps),
+        static_cast<unsigned long long>(s.no_data), s.covered * 100, s.covered_error * 200,
+        s.covered_long_run * 100, s.ratio(), s.confident_wrong * 100, s.confident_wrong_error * 200,
+        s.too_close * 100, s.failed * 100);
+  }
+  std::fflush(stdout);
+}
+
+void PrintPooled(const std::string& name, const std::vector<PartScore>& scores) {
+  const Pooled p = Pool(scores);
+  if (p.steps == 0) return;
+  std::printf("| %s | %.1f%% | %.1f%% | %.2f | %.2f | %.1f%% | %.1f%% | %.0f%% | %.1f%% | %llu |\n",
+              name.c_str(), p.covered * 100, p.covered_worst * 100, p.ratio_median, p.ratio_worst,
+              p.confident_wrong * 100, p.confident_wrong_worst * 100, p.too_close * 100,
+              p.covered_long_run * 100, static_cast<unsigned long long>(p.steps));
+}
+
+void PrintSummary(const GridOptions& options, const std::vector<CellScores>& cells) {
+  std::printf(
+      "\n| cells | covered | worst cell | width ÷ oracle's, median | widest cell | confident "
+      "and wrong | worst cell | too close | covers the long run | steps |\n");
+  std::printf("|---|---|---|---|---|---|---|---|---|---|\n");
+  for (const CalibratedPart part : options.parts) {
+    const std::string name = Name(part);
+    const auto row = [&](const std::string& what, auto of) {
+      PrintPooled(name + ", " + what,
+                  ScoresOf(cells, [&](const SimulatedCell& c, CalibratedPart p) {
+                    return p == part && of(c);
+                  }));
+    };
+    row("all", [](const SimulatedCell&) { return true; });
+    for (const std::uint32_t n : options.lanes) {
+      row(std::to_string(n) + " lanes", [n](const SimulatedCell& c) { return c.lanes == n; });
+    }
+    for (const std::uint32_t n : options.blocks) {
+      row(std::to_string(n) + " blocks", [n](const SimulatedCell& c) { return c.blocks == n; });
+    }
+    for (const int s : options.drift_s) {
+      row("drift " + std::to_string(s) + " s",
+          [s](const SimulatedCell& c) { return c.drift_time == FromSeconds(s); });
+    }
+    for (const Mix mix : options.mixes) {
+      row(Name(mix), [mix](const SimulatedCell& c) { return c.mix == mix; });
+    }
+  }
+  PrintPooled("all parts",
+              ScoresOf(cells, [](const SimulatedCell&, CalibratedPart) { return true; }));
+}
+
+// Whole sweeps, with the long run's crossing at and between steps, under the first and over the
+// last.
+void CalibrateSweeps(const GridOptions& options) {
+  const std::vector<std::uint32_t> sessions{5, 10, 15, 20, 30, 40};
+  std::printf(
+      "\nsweeps over 5, 10, 15, 20, 30, 40 sessions, 5 blocks, on an engine for 20 lanes\n");
+  std::printf(
+      "| mix | drift | long run crosses at | covered | ± 2 SE | an end open | width of the rest | "
+      "mean truth | limiting part named | covers the long run | sweeps |\n");
+  std::printf("|---|---|---|---|---|---|---|---|---|---|---|\n");
+  double covered = 0;
+  double sweeps = 0;
+  for (const Mix mix : options.mixes) {
+    for (const int drift : options.drift_s) {
+      const SimulatedCell cell{.lanes = 20,
+                               .blocks = 5,
+                               .drift_time = FromSeconds(drift),
+                               .mix = mix,
+                               .load = options.load};
+      const CrossedSweeps all = SimulateCrossedSweeps(cell, sessions, options);
+      for (const double place : {0.1, 0.4, 0.5, 0.8}) {
+        const SweepScore s = ScoreSweep(all, sessions, place);
+        std::printf(
+            "| %s | %d s | %.1f | %.1f%% | %.1f%% | %.0f%% | %.1f | %.1f | %.0f%% | %.1f%% | "
+            "%llu |\n",
+            Name(mix), drift, s.at, s.covered * 100, s.covered_error * 200, s.open * 100,
+            s.width_sessions, s.truth_mean, s.named * 100, s.covered_long_run * 100,
+            static_cast<unsigned long long>(s.sweeps));
+        std::fflush(stdout);
+        covered += s.covered * static_cast<double>(s.sweeps);
+        sweeps += static_cast<double>(s.sweeps);
+      }
+    }
+  }
+  if (sweeps > 0)
+    std::printf("all: the interval contains the truth in %.1f%%\n", 100 * covered / sweeps);
+}
+
+int Main(int argc, char** argv) {
+  GridOptions options;
+  options.threads = std::max(1u, std::thread::hardware_concurrency());
+  CLI::App app(
+      "How right the judge's intervals are on the simulated engine, whose truth is known.");
+  bool quick = false;
+  bool errors = false;
+  bool sweeps = false;
+  app.add_flag("--quick", quick, "A corner of the grid, under a minute");
+  app.add_flag("--errors", errors, "The errors part, 2% of the calls refused");
+  app.add_flag("--sweeps", sweeps,
+               "Whole sweeps: how often the capacity's interval holds the truth");
+  app.add_option("--lanes", options.lanes, "Lanes")->delimiter(',');
+  app.add_option("--blocks", options.blocks, "Blocks of a minute")->delimiter(',');
+  app.add_option("--drift", options.drift_s, "Time constant of the engine's drift, seconds")
+      ->delimiter(',');
+  app.add_option("--off", options.offs, "How much worse than the limit the long run is, as a share")
+      ->delimiter(',');
+  app.add_option("--load", options.load, "Lanes for each share of the engine")
+      ->capture_default_str();
+  app.add_option("--paths", options.paths, "Paths of the engine's drift")->capture_default_str();
+  app.add_option("--replicates", options.replicates, "Replicates on each path")
+      ->capture_default_str();
+  app.add_option("--threads", options.threads, "Threads")->capture_default_str();
+  std::vector<std::string> mixes;
+  app.add_option("--mix", mixes, "light, mix, heavy")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"light", "mix", "heavy"}));
+  CLI11_PARSE(app, argc, argv);
+  if (quick) {
+    options.lanes = {5, 15, 40};
+    options.blocks = {5};
+    options.drift_s = {60};
+    options.paths = 8;
+    options.replicates = 12;
+  }
+  if (!mixes.empty()) options.mixes.clear();
+  for (const std::string& name : mixes) {
+    options.mixes.push_back(name == "light" ? Mix::kLight
+                            : name == "mix" ? Mix::kMix
+                                            : Mix::kHeavy);
+  }
+  if (errors) {
+    options.parts = {CalibratedPart::kErrors};
+    options.refused = 0.02;
+  }
+  if (options.paths < 2 || options.replicates < 2) {
+    std::fprintf(stderr, "--paths and --replicates: at least 2, the others are the truth\n");
+    return 64;
+  }
+  std::printf("%llu paths x %llu replicates a cell, load %g\n",
+              static_cast<unsigned long long>(options.paths),
+              static_cast<unsigned long long>(options.replicates), options.load);
+  if (sweeps) {
+    CalibrateSweeps(options);
+    return 0;
+  }
+  PrintHeader();
+  const std::vector<CellScores> cells = Calibrate(options, Print);
+  PrintSummary(options, cells);
+  return 0;
+}
+
+}  // namespace
+}  // namespace plimsoll
+
+int main(int argc, char** argv) {
+  return plimsoll::Main(argc, argv);
+}

@@ -1,0 +1,251 @@
+#include "tests/sim/calibration/score_cell.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace plimsoll {
+namespace {
+
+constexpr double kQuantile = 0.9;
+
+float ValueOf(const SimulatedCall& call, CalibratedPart part) {
+  return part == CalibratedPart::kTtft ? call.ttft_s : call.rate_tok_s;
+}
+
+std::vector<ShareCell> Observed(const SimulatedStep& step, CalibratedPart part, double limit) {
+  return part == CalibratedPart::kErrors ? step.errors : CellsAt(step, part, limit);
+}
+
+// A limit from which the long-run value lies `off` to the worse.
+double LimitFor(double value, CalibratedPart part, double off) {
+  return part == CalibratedPart::kInteractivity ? value / (1 - off) : value / (1 + off);
+}
+
+double StandardError(const std::vector<double>& by_path) {
+  const auto n = static_cast<double>(by_path.size());
+  double mean = 0;
+  for (const double x : by_path) mean += x / n;
+  double sum = 0;
+  for (const double x : by_path) sum += (x - mean) * (x - mean);
+  return n < 2 ? 0 : std::sqrt(sum / (n - 1) / n);
+}
+
+// One path's replicates at one limit.
+struct PathCounts {
+  std::vector<ShareInterval> intervals;
+  double n = 0;
+  double hits = 0;
+};
+
+PathCounts JudgePath(const std::vector<SimulatedStep>& replicates, CalibratedPart part,
+                     double limit) {
+  PathCounts path;
+  for (const SimulatedStep& step : replicates) {
+    const std::vector<ShareCell> cells = Observed(step, part, limit);
+    path.intervals.push_back(part == CalibratedPart::kErrors ? SmallShareOf(cells)
+                                                             : ShareOf(cells));
+    path.n += static_cast<double>(path.intervals.back().n);
+    path.hits += static_cast<double>(path.intervals.back().hits);
+  }
+  return path;
+}
+
+// Sums over steps, divided by their number in the end.
+struct Tally {
+  double steps = 0;
+  double covered = 0;
+  double above = 0;
+  double below = 0;
+  double long_run = 0;
+  double wrong = 0;
+  double close = 0;
+  double failed = 0;
+  double width = 0;
+};
+
+class Scorer {
+ public:
+  Scorer(CalibratedPart part, double share_at_limit, double long_run)
+      : part_(part), edge_(share_at_limit), long_run_(long_run) {}
+
+  void Add(const PathCounts& path) {
+    Tally of_path;
+    std::vector<double> shares;
+    for (const ShareInterval& interval : path.intervals) {
+      const bool has_data = part_ == CalibratedPart::kErrors
+                                ? interval.n > 0
+                                : interval.n >= FewestForQuantile(kQuantile);
+      const double others = path.n - static_cast<double>(interval.n);
+      if (!has_data || !(others > 0)) {
+        ++no_data_;
+        continue;
+      }
+      Count(interval, (path.hits - static_cast<double>(interval.hits)) / others, of_path);
+      shares.push_back(interval.share);
+    }
+    AddSpread(shares);
+    if (of_path.steps == 0) return;
+    covered_by_path_.push_back(of_path.covered / of_path.steps);
+    wrong_by_path_.push_back(of_path.wrong / of_path.steps);
+  }
+
+  PartScore Finish(double off) const {
+    const double n = std::max(1.0, all_.steps);
+    return {
+        .part = part_,
+        .off = off,
+        .steps = static_cast<std::uint64_t>(all_.steps),
+        .no_data = no_data_,
+        .covered = all_.covered / n,
+        .above = all_.above / n,
+        .below = all_.below / n,
+        .covered_error = StandardError(covered_by_path_),
+        .covered_long_run = all_.long_run / n,
+        .confident_wrong = all_.wrong / n,
+        .confident_wrong_error = StandardError(wrong_by_path_),
+        .too_close = all_.close / n,
+        .failed = all_.failed / n,
+        .width = all_.width / n,
+        .oracle_width = spread_paths_ > 0 ? 2 * 1.96 * std::sqrt(variance_ / spread_paths_) : 0};
+  }
+
+ private:
+  void Count(const ShareInterval& interval, double truth, Tally& of_path) {
+    const bool errors = part_ == CalibratedPart::kErrors;
+    const bool above = interval.low > truth;
+    const bool below = interval.high < truth;
+    const bool clear_above = interval.low > edge_;
+    const bool clear_below = interval.high < edge_;
+    const bool holds = errors ? truth <= edge_ : truth >= edge_;
+    const bool pass = errors ? clear_below : clear_above;
+    const bool fail = errors ? clear_above : clear_below;
+    for (Tally* tally : {&all_, &of_path}) {
+      tally->steps += 1;
+      tally->covered += !above && !below ? 1 : 0;
+      tally->above += above ? 1 : 0;
+      tally->below += below ? 1 : 0;
+      tally->long_run += interval.low <= long_run_ && long_run_ <= interval.high ? 1 : 0;
+      tally->wrong += (pass && !holds) || (fail && holds) ? 1 : 0;
+      tally->close += !pass && !fail ? 1 : 0;
+      tally->failed += fail ? 1 : 0;
+      tally->width += interval.high - interval.low;
+    }
+  }
+
+  void AddSpread(const std::vector<double>& shares) {
+    if (shares.size() < 2) return;
+    const double error = StandardError(shares);
+    variance_ += error * error * static_cast<double>(shares.size());
+    spread_paths_ += 1;
+  }
+
+  CalibratedPart part_;
+  double edge_;      // The share that decides.
+  double long_run_;  // The share over all paths.
+  Tally all_;
+  std::uint64_t no_data_ = 0;
+  std::vector<double> covered_by_path_;
+  std::vector<double> wrong_by_path_;
+  double variance_ = 0;
+  double spread_paths_ = 0;
+};
+
+}  // namespace
+
+const char* Name(CalibratedPart part) {
+  switch (part) {
+    case CalibratedPart::kTtft:
+      return "TTFT";
+    case CalibratedPart::kInteractivity:
+      return "interactivity";
+    case CalibratedPart::kErrors:
+      return "errors";
+  }
+  return "?";
+}
+
+std::vector<ShareCell> CellsAt(const SimulatedStep& step, CalibratedPart part, double limit) {
+  std::vector<ShareCell> cells;
+  for (const SimulatedCall& call : step.calls) {
+    const float value = ValueOf(call, part);
+    if (std::isnan(value)) continue;
+    if (cells.empty() || cells.back().lane != call.lane || cells.back().block != call.block ||
+        cells.back().half != call.half) {
+      cells.push_back({.lane = call.lane, .block = call.block, .half = call.half});
+    }
+    ++cells.back().n;
+    const bool within = part == CalibratedPart::kTtft ? value <= limit : value >= limit;
+    cells.back().hits += within ? 1 : 0;
+  }
+  return cells;
+}
+
+double LongRunValue(const Crossed& steps, CalibratedPart part) {
+  std::vector<float> values;
+  double n = 0;
+  double hits = 0;
+  for (const auto& path : steps) {
+    for (const SimulatedStep& step : path) {
+      for (const ShareCell& cell : step.errors) {
+        n += static_cast<double>(cell.n);
+        hits += static_cast<double>(cell.hits);
+      }
+      for (const SimulatedCall& call : step.calls) {
+        if (const float value = ValueOf(call, part); !std::isnan(value)) values.push_back(value);
+      }
+    }
+  }
+  if (part == CalibratedPart::kErrors) return n > 0 ? hits / n : 0;
+  if (values.empty()) return 0;
+  const double share = part == CalibratedPart::kTtft ? kQuantile : 1 - kQuantile;
+  const auto at =
+      values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
+  std::nth_element(values.begin(), at, values.end());
+  return *at;
+}
+
+PartScore ScorePart(const Crossed& steps, CalibratedPart part, double off) {
+  const double value = LongRunValue(steps, part);
+  const double limit = LimitFor(value, part, off);
+  std::vector<PathCounts> paths;
+  double n = 0;
+  double hits = 0;
+  for (const auto& replicates : steps) {
+    paths.push_back(JudgePath(replicates, part, limit));
+    n += paths.back().n;
+    hits += paths.back().hits;
+  }
+  Scorer scorer(part, part == CalibratedPart::kErrors ? limit : kQuantile, n > 0 ? hits / n : 0);
+  for (const PathCounts& path : paths) scorer.Add(path);
+  return scorer.Finish(off);
+}
+
+Pooled Pool(const std::vector<PartScore>& scores) {
+  Pooled pooled;
+  std::vector<double> ratios;
+  double total = 0;
+  for (const PartScore& s : scores) {
+    if (s.steps == 0) continue;
+    const auto w = static_cast<double>(s.steps);
+    total += w;
+    pooled.steps += s.steps;
+    pooled.covered += w * s.covered;
+    pooled.covered_long_run += w * s.covered_long_run;
+    pooled.confident_wrong += w * s.confident_wrong;
+    pooled.too_close += w * s.too_close;
+    pooled.covered_worst = std::min(pooled.covered_worst, s.covered);
+    pooled.confident_wrong_worst = std::max(pooled.confident_wrong_worst, s.confident_wrong);
+    pooled.ratio_worst = std::max(pooled.ratio_worst, s.ratio());
+    ratios.push_back(s.ratio());
+  }
+  if (ratios.empty()) return pooled;
+  for (double* sum :
+       {&pooled.covered, &pooled.covered_long_run, &pooled.confident_wrong, &pooled.too_close}) {
+    *sum /= total;
+  }
+  std::sort(ratios.begin(), ratios.end());
+  pooled.ratio_median = ratios[ratios.size() / 2];
+  return pooled;
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,61 @@
+// How right the judge's intervals are about simulated steps whose truth is known from their
+// replicates (docs/statistics.md, "How often it is right"). Pure.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tests/sim/calibration/simulate_cell.h"
+
+namespace plimsoll {
+
+enum class CalibratedPart : std::uint8_t { kTtft, kInteractivity, kErrors };
+const char* Name(CalibratedPart part);
+
+// Of one part at one limit, over all paths and replicates of a cell. Shares are of the steps that
+// had data; a replicate's truth is the share of the other replicates' calls on its path.
+struct PartScore {
+  CalibratedPart part = CalibratedPart::kTtft;
+  double off = 0;  // The long-run value lies this share from the limit; positive is worse.
+  std::uint64_t steps = 0;
+  std::uint64_t no_data = 0;  // Steps with fewer calls than the percentile needs.
+  double covered = 0;
+  double above = 0;             // The interval lies above the truth …
+  double below = 0;             // … or below it.
+  double covered_error = 0;     // Standard error of `covered`, paths as clusters.
+  double covered_long_run = 0;  // Of the share over all paths.
+  double confident_wrong = 0;   // A pass although the truth misses, or a fail although it holds.
+  double confident_wrong_error = 0;
+  double too_close = 0;
+  double failed = 0;        // Confident fails.
+  double width = 0;         // Mean width of the interval.
+  double oracle_width = 0;  // 2 x 1.96 standard deviations of the share over replicates on a path.
+  double ratio() const { return oracle_width > 0 ? width / oracle_width : 0; }
+};
+
+// steps[path][replicate], at least two of each.
+using Crossed = std::vector<std::vector<SimulatedStep>>;
+
+// The long-run value of the 90th percentile (interactivity: reached by 90%), or the error share.
+double LongRunValue(const Crossed& steps, CalibratedPart part);
+// With the limit set so that the long-run value is `off` worse than it.
+PartScore ScorePart(const Crossed& steps, CalibratedPart part, double off);
+
+// The cells of one step at a limit of a latency part.
+std::vector<ShareCell> CellsAt(const SimulatedStep& step, CalibratedPart part, double limit);
+
+// Weighted by steps with data; ratio: the median cell's.
+struct Pooled {
+  double covered = 0;
+  double covered_worst = 1;
+  double covered_long_run = 0;
+  double confident_wrong = 0;
+  double confident_wrong_worst = 0;
+  double too_close = 0;
+  double ratio_median = 0;
+  double ratio_worst = 0;
+  std::uint64_t steps = 0;
+};
+Pooled Pool(const std::vector<PartScore>& scores);
+
+}  // namespace plimsoll

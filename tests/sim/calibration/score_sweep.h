@@ -1,0 +1,39 @@
+// How often the interval of a whole sweep's capacity contains the truth, which the other replicates
+// on the same path give (docs/statistics.md, "How often it is right"). Pure.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "coordinator/judge/capacity.h"
+#include "coordinator/judge/sweep_policy.h"
+#include "tests/sim/calibration/score_cell.h"
+
+namespace plimsoll {
+
+// Every step of a sweep was run, whatever it showed; the policy decides afterwards where it would
+// have stopped. sweeps[path][replicate][step].
+using CrossedSweeps = std::vector<std::vector<std::vector<SimulatedStep>>>;
+
+struct SweepScore {
+  double at = 0;                // Where the long run crosses its limit, in sessions; 0: nowhere.
+  std::uint64_t sweeps = 0;     // With a capacity.
+  std::uint64_t none = 0;       // Without any step that had data.
+  double covered = 0;           // The interval contains the window's truth.
+  double covered_error = 0;     // Standard error, paths as clusters.
+  double covered_long_run = 0;  // … the truth over all paths.
+  double open = 0;              // An end is open.
+  double width_sessions = 0;    // Mean of the closed ones.
+  double truth_mean = 0;        // Of the windows' truths that lie between the steps.
+  double named = 0;             // The part that limits the truth is the one named.
+};
+
+// The two latency parts' limits are such that the long run's share is 0.9 between steps: `place` 0
+// is the first step's number of sessions, 1 the last's.
+SweepScore ScoreSweep(const CrossedSweeps& sweeps, const std::vector<std::uint32_t>& sessions,
+                      double place);
+
+// The verdict of one simulated step at a bar of TTFT and interactivity.
+StepVerdict JudgeSimulated(const SimulatedStep& step, const Bar& bar);
+
+}  // namespace plimsoll

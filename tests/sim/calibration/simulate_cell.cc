@@ -1,0 +1,151 @@
+#include "tests/sim/calibration/simulate_cell.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <tuple>
+
+#include "common/base/rng.h"
+#include "common/corpus/synth.h"
+#include "common/record/call_record.h"
+#include "tests/sim/fleet_sim.h"
+
+namespace plimsoll {
+namespace {
+
+constexpr Duration kWarmUp = 60s;
+constexpr Duration kBlock = 60s;
+
+std::shared_ptr<const Corpus> CalibrationCorpus() {
+  static const auto corpus =
+      std::make_shared<const Corpus>(SynthCorpus({.seed = 5, .heavy = 64, .light = 64}));
+  return corpus;
+}
+
+std::vector<TierPlan> TiersOf(Mix mix) {
+  const TierPlan heavy{.name = "heavy", .tier = Tier::kHeavy, .share = 1};
+  const TierPlan light{.name = "light", .tier = Tier::kLight, .share = 1};
+  if (mix == Mix::kLight) return {light};
+  if (mix == Mix::kHeavy) return {heavy};
+  return {heavy, light};
+}
+
+// One engine that grows with the lanes, so that each number of lanes meets the same utilization
+// while all lanes compete for one queue and one batch: the most that they can depend on each other.
+EngineConfig EngineFor(const SimulatedCell& cell) {
+  EngineConfig e;
+  const double share = cell.lanes / 15.0 / cell.load;
+  e.prefill_tokens_per_s = 60'000 * share;
+  e.prefill_base_s = 0.03 / share;
+  e.decode_slowdown = 0.03 / share;
+  e.running_max = std::max(4u, static_cast<std::uint32_t>(64 * share));
+  e.kv_blocks = static_cast<std::uint32_t>(150'000 * share);
+  e.noise.drift_time = cell.drift_time;
+  return e;
+}
+
+SimOptions OptionsOf(const SimulatedCell& cell, const std::vector<std::uint32_t>& sessions,
+                     std::uint64_t path, std::uint64_t replicate) {
+  SimOptions o;
+  o.corpus = CalibrationCorpus();
+  o.plan.run_id = "calibration";
+  o.plan.target.url = "http://127.0.0.1:1/v1";
+  o.plan.target.model = "model";
+  o.plan.seed = MixKey(path, replicate);
+  o.plan.nonce = o.plan.seed;
+  o.plan.tiers = TiersOf(cell.mix);
+  o.settings.sessions = sessions;
+  o.settings.agents = 1;
+  o.settings.step = {.warm_up = kWarmUp,
+                     .measure = cell.blocks * kBlock,
+                     .block = kBlock,
+                     .drain_limit = 120s,
+                     .prime_limit = 60s};
+  o.engine = EngineFor(cell);
+  o.engine_seeds = {.path = path, .calls = MixKey(replicate, path)};
+  if (cell.refused > 0) {
+    o.faults.push_back({.kind = FaultKind::kRefuse, .probability = cell.refused, .status = 500});
+  }
+  // A bar that everything passes: what a limit would say is asked afterwards, of all limits.
+  o.bar.limits = {{.metric = Metric::kErrors, .value = 1}};
+  return o;
+}
+
+constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+
+SimulatedCall CallOf(const CallRecord& record) {
+  const bool ok = record.outcome == Outcome::kOk;
+  const StepNanos ttft = TtftNanos(record);
+  const double rate = Interactivity(record);
+  const StepNanos since = record.first_released - kWarmUp.count();
+  return {.lane = static_cast<std::uint16_t>(record.lane),
+          .block = static_cast<std::uint16_t>(since / kBlock.count()),
+          .half = static_cast<std::uint8_t>(since % kBlock.count() * 2 / kBlock.count()),
+          .ttft_s = ttft >= 0 ? static_cast<float>(ttft) * 1e-9f
+                    : ok      ? kNone
+                              : std::numeric_limits<float>::infinity(),
+          .rate_tok_s = rate >= 0 ? static_cast<float>(rate)
+                        : ok      ? kNone
+                                  : 0.0f};
+}
+
+// Where a step of the run stands in the sweep; a step that was repeated counts as its last try.
+std::optional<std::size_t> PlaceOf(const RunResult& result, std::uint32_t number,
+                                   const std::vector<std::uint32_t>& sessions) {
+  std::optional<std::uint32_t> last;
+  std::uint32_t asked = 0;
+  for (const RunStep& step : result.steps) {
+    if (step.summary.plan.step == number) asked = step.summary.plan.sessions;
+  }
+  for (const RunStep& step : result.steps) {
+    if (step.summary.plan.sessions == asked) last = step.summary.plan.step;
+  }
+  const auto at = std::find(sessions.begin(), sessions.end(), asked);
+  if (last != number || at == sessions.end()) return std::nullopt;
+  return static_cast<std::size_t>(at - sessions.begin());
+}
+
+}  // namespace
+
+const char* Name(Mix mix) {
+  return mix == Mix::kLight ? "light" : mix == Mix::kMix ? "mix" : "heavy";
+}
+
+std::vector<SimulatedStep> SimulateSweep(const SimulatedCell& cell,
+                                         const std::vector<std::uint32_t>& sessions,
+                                         std::uint64_t path, std::uint64_t replicate) {
+  FleetSim sim(OptionsOf(cell, sessions, path, replicate));
+  const RunResult result = sim.Run();
+  std::vector<SimulatedStep> steps(sessions.size());
+  const StepNanos begin = kWarmUp.count();
+  const StepNanos end = begin + cell.blocks * kBlock.count();
+  for (const CallRecord& record : sim.records()) {
+    const auto step = PlaceOf(result, record.step, sessions);
+    if (!step.has_value() || (record.flags & kLastAttempt) == 0) continue;
+    if (record.first_released < begin || record.first_released >= end) continue;
+    steps[*step].calls.push_back(CallOf(record));
+  }
+  for (SimulatedStep& step : steps) {
+    std::stable_sort(step.calls.begin(), step.calls.end(),
+                     [](const SimulatedCall& a, const SimulatedCall& b) {
+                       return std::tie(a.lane, a.block) < std::tie(b.lane, b.block);
+                     });
+  }
+  for (const auto& [number, cells] : sim.cells()) {
+    const auto step = PlaceOf(result, number, sessions);
+    if (!step.has_value()) continue;
+    for (const Cell& c : cells) {
+      steps[*step].errors.push_back({.lane = c.counts.lane,
+                                     .block = c.counts.block,
+                                     .n = std::uint64_t{c.counts.attempts} + c.counts.unsent,
+                                     .hits = std::uint64_t{c.counts.failed} + c.counts.unsent});
+    }
+  }
+  return steps;
+}
+
+SimulatedStep Simulate(const SimulatedCell& cell, std::uint64_t path, std::uint64_t replicate) {
+  return std::move(SimulateSweep(cell, {cell.lanes}, path, replicate).front());
+}
+
+}  // namespace plimsoll

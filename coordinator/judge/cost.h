@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "coordinator/judge/capacity_value.h"
 #include "coordinator/judge/step_summary.h"
-#include "coordinator/judge/verdict.h"
 
 namespace plimsoll {
 

@@ -10,6 +10,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "plimsoll/v1/api.pb.h"
+#include "tests/coordinator/api/sample_cost.h"
 #include "tests/coordinator/api/sample_runs.h"
 
 namespace plimsoll {
@@ -17,6 +18,8 @@ namespace {
 
 using testing::ALiveStatus;
 using testing::ARun;
+using testing::FullCost;
+using testing::FullRecipe;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using testing::SampleRun;
@@ -128,16 +131,8 @@ RunView FullView() {
                                           .min_tokens = true,
                                           .ignore_eos = true};
   view.log = {{.at = view.info.started, .text = "run r1"}};
-  const Figure figure{.value = 1.5, .why_not = "x"};
-  const TokenFigures tokens{figure, figure, figure, figure};
-  view.model.cost = {.settings = CostSettings{4, 14'400'000, "USD"},
-                     .sessions = 10,
-                     .per_session_hour = figure,
-                     .per_mtok = tokens,
-                     .mtok_per_hour = tokens,
-                     .sessions_per_node = figure,
-                     .mtok_per_node_hour = figure};
-  view.recipe = {.note = "n", .files = {{"a.yaml", "k: v", "77", 2}}};
+  view.model.cost = FullCost();
+  view.recipe = FullRecipe();
   return view;
 }
 
@@ -146,29 +141,6 @@ TEST(ApiMessages, ARunForgetsNoField) {
   ToApi(FullView(), &run);
   // No step is both: one that was stopped, or lost an agent, lacks what agents tell at its end.
   EXPECT_THAT(Unset(run, ""), ::testing::ElementsAre("steps.agents.lost", "steps.stopped_after_s"));
-}
-
-TEST(ApiMessages, CostAndRecipeKeepTheirNumbersAndWhatIsMissing) {
-  RunView view = FullView();
-  view.model.cost.per_mtok.cached = {.value = std::nullopt, .why_not = "usage reports none"};
-  view.model.cost.per_mtok.out = {.value = kInfinity, .why_not = ""};
-  view.recipe.files[0].bytes = "\xff";
-  v1::Run run;
-  ToApi(view, &run);
-  EXPECT_EQ(run.cost().nodes(), 4u);
-  EXPECT_DOUBLE_EQ(run.cost().per_node_hour(), 14.4);
-  EXPECT_EQ(run.cost().currency(), "USD");
-  EXPECT_EQ(run.cost().per_session_hour().value(), 1.5);
-  EXPECT_FALSE(run.cost().per_million_tokens().cached_in().has_value());
-  EXPECT_EQ(run.cost().per_million_tokens().cached_in().why_not(), "usage reports none");
-  EXPECT_FALSE(run.cost().per_million_tokens().out().has_value());
-  EXPECT_EQ(run.recipe().files(0).path(), "a.yaml");
-  EXPECT_EQ(run.recipe().files(0).text(), "\xEF\xBF\xBD");
-  view.model.steps.clear();
-  view.recipe = {};
-  ToApi(view, &run);
-  EXPECT_FALSE(run.has_cost());
-  EXPECT_FALSE(run.has_recipe());
 }
 
 TEST(ApiMessages, AStepKeepsItsNumbersAndUnits) {

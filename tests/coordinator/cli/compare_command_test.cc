@@ -43,7 +43,9 @@ void Put(RunRepo& repo, const ComparedRun& run, const std::string& scenario_text
   RunInfo info = run.info;
   info.scenario_text = scenario_text;
   ASSERT_TRUE(repo.PutRun(info).ok());
-  if (run.recipe) ASSERT_TRUE(repo.PutRecipe(info.id, *run.recipe).ok());
+  if (run.recipe) {
+    ASSERT_TRUE(repo.PutRecipe(info.id, *run.recipe).ok());
+  }
   for (std::size_t i = 0; i < run.model.steps.size(); ++i) {
     std::vector<Cell> cells;
     for (const CellCounts& counts : run.cells[i]) cells.push_back({.counts = counts});

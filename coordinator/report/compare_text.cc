@@ -26,10 +26,11 @@ std::string EndText(const CapacityEnd& end) {
                      end.kind == CapacityEnd::Kind::kAt ? end.whole() : std::lround(end.sessions));
 }
 
-// "12 [10–14]", ">= 15 [10–>= 15]", "–".
+// "12 [10–14]", ">= 15", "–".
 std::string SessionsText(const Capacity& capacity) {
   if (!capacity.band) return kAbsent;
   const CapacityBand& band = *capacity.band;
+  if (band.low == band.value && band.high == band.value) return EndText(band.value);
   return fmt::format("{} [{}–{}]", EndText(band.value), EndText(band.low), EndText(band.high));
 }
 

@@ -212,7 +212,7 @@ double Row(const Toy& toy, int runs, Rng rng) {
 
 TEST(ShareDifference, TheIntervalHoldsTheTruthAsOftenAsItSays) {
   const char* asked = std::getenv("PLIMSOLL_COVERAGE_RUNS");
-  const int runs = asked != nullptr ? std::max(1, std::atoi(asked)) : 40;
+  const int runs = asked != nullptr ? std::max(1, std::atoi(asked)) : 12;
   constexpr std::uint64_t kSeed = 20260130;
   double pooled = 0;
   int rows = 0;

@@ -201,7 +201,7 @@ std::string Corpora(const RunPlan& plan, const Corpus& corpus) {
   return text;
 }
 
-std::string Cost(const Scenario& scenario, const DryPlan& dry) {
+std::string CostWords(const Scenario& scenario, const DryPlan& dry) {
   if (!scenario.cost.has_value()) {
     return "not known: add cost: {nodes: 4, per_node_hour: 14.40 USD} to the scenario";
   }
@@ -253,7 +253,7 @@ std::string CheckText(const Scenario& scenario, const RunPlan& plan, const Corpu
                                          dry.steps.size() == 1
                                              ? "the step runs"
                                              : fmt::format("all {} steps run", dry.steps.size())));
-  text += LabelledLine("cost", Cost(scenario, dry));
+  text += LabelledLine("cost", CostWords(scenario, dry));
   text += "\nhow sharp the verdicts can be\n" + PrecisionTable(dry);
   text += LabelledLine(
       "reading",

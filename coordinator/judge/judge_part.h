@@ -3,8 +3,11 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
+#include <vector>
 
 #include "coordinator/judge/evidence.h"
+#include "coordinator/judge/proportion.h"
 #include "coordinator/judge/verdict.h"
 
 namespace plimsoll {
@@ -14,6 +17,12 @@ namespace plimsoll {
 // its looser end does, and is too close between.
 PartVerdict JudgePart(const Limit& limit, std::size_t index, const StepEvidence& evidence,
                       double sent_share);
+
+// The observations that the verdict on the bar's limit `index` counts, by lane and block; hits are
+// calls within the limit (IsBadShare: bad ones). False if the cells were counted against another
+// bar, or no tier of `tier_names` is the limit's.
+bool ShareCellsOf(const Limit& limit, std::size_t index, const std::vector<CellCounts>& cells,
+                  const std::vector<std::string>& tier_names, std::vector<ShareCell>* out);
 
 // "no data", for this reason.
 PartVerdict NoData(PartVerdict part, std::string reason);

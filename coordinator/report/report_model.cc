@@ -17,6 +17,11 @@ void Conclude(ReportModel& model) {
   const SweepHistory history = HistoryOf(model);
   model.verdict = JudgeTarget(history, model.target);
   model.capacity = CapacityOf(history);
+  std::vector<const StepSummary*> steps;
+  for (const ReportedStep& step : model.steps) {
+    if (!step.summary.broken_off_after) steps.push_back(&step.summary);
+  }
+  model.cost = CostOfRun(steps, model.capacity, model.price);
 }
 
 }  // namespace plimsoll

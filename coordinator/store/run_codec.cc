@@ -6,6 +6,7 @@
 #include "coordinator/store/capacity_codec.h"
 #include "coordinator/store/limit_codec.h"
 #include "coordinator/store/preflight_codec.h"
+#include "coordinator/store/recipe_codec.h"
 #include "coordinator/store/replay_codec.h"
 #include "coordinator/store/suspicion_codec.h"
 #include "fmt/format.h"
@@ -281,6 +282,7 @@ std::string EncodeRun(const RunInfo& run) {
   out.set_message(run.message);
   if (run.capacity.has_value()) WriteCapacity(*run.capacity, out.mutable_capacity());
   WriteBar(run.bar, &out);
+  WriteCost(run.cost, &out);
   if (run.preflight.has_value()) WritePreflight(*run.preflight, out.mutable_preflight());
   return Bytes(out);
 }
@@ -308,6 +310,7 @@ StatusOr<RunInfo> DecodeRun(std::string_view bytes) {
     ASSIGN_OR_RETURN(run.capacity, ReadCapacity(in.capacity()));
   }
   ASSIGN_OR_RETURN(run.bar, ReadBar(in));
+  ASSIGN_OR_RETURN(run.cost, ReadCost(in));
   if (in.has_preflight()) {
     ASSIGN_OR_RETURN(run.preflight, ReadPreflight(in.preflight()));
   }

@@ -10,6 +10,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "plimsoll/v1/api.pb.h"
+#include "tests/coordinator/api/sample_cost.h"
 #include "tests/coordinator/api/sample_runs.h"
 
 namespace plimsoll {
@@ -17,6 +18,8 @@ namespace {
 
 using testing::ALiveStatus;
 using testing::ARun;
+using testing::FullCost;
+using testing::FullRecipe;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using testing::SampleRun;
@@ -132,6 +135,8 @@ RunView FullView() {
                                           .min_tokens = true,
                                           .ignore_eos = true};
   view.log = {{.at = view.info.started, .text = "run r1"}};
+  view.model.cost = FullCost();
+  view.recipe = FullRecipe();
   return view;
 }
 

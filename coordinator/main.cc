@@ -8,6 +8,7 @@
 #include "common/cli/command_line.h"
 #include "common/loop/logging.h"
 #include "coordinator/cli/agents_command.h"
+#include "coordinator/cli/compare_command.h"
 #include "coordinator/cli/corpus_command.h"
 #include "coordinator/cli/peak_command.h"
 #include "coordinator/cli/run_command.h"
@@ -25,6 +26,9 @@ constexpr char kHelp[] =
     "  plimsoll runs list               runs that the store keeps\n"
     "  plimsoll runs show ID            the report of one, and its log\n"
     "  plimsoll runs export ID --steps|--records csv|jsonl   what it measured, for other programs\n"
+    "  plimsoll compare RUN RUN...      which recipe holds the target for the least, and what of "
+    "that\n"
+    "      [--store DIR] [--json FILE] [--target N] [--anyway]             the data supports\n"
     "  plimsoll agents                  who is at the run that is going on\n"
     "  plimsoll serve                   the results API over the store: JSON, gRPC, /metrics\n"
     "  plimsoll corpus import PATH... --out FILE    recorded sessions to a corpus file\n"
@@ -46,6 +50,7 @@ int main(int argc, char** argv) {
   if (command == "check") return plimsoll::CheckMain(argc - 2, argv + 2);
   if (command == "run") return plimsoll::RunMain(argc - 2, argv + 2);
   if (command == "runs") return plimsoll::RunsMain(argc - 2, argv + 2);
+  if (command == "compare") return plimsoll::CompareMain(argc - 2, argv + 2);
   if (command == "agents") return plimsoll::AgentsMain(argc - 2, argv + 2);
   if (command == "serve") return plimsoll::ServeMain(argc - 2, argv + 2);
   if (command == "corpus") return plimsoll::CorpusMain(argc - 2, argv + 2);
@@ -59,8 +64,8 @@ int main(int argc, char** argv) {
     std::fputs(kHelp, asked ? stdout : stderr);
     return asked ? 0 : kUsage;
   }
-  const std::vector<std::string> known = {"check", "run",    "runs", "agents",
-                                          "serve", "corpus", "peak"};
+  const std::vector<std::string> known = {"check",  "run",   "runs",   "compare",
+                                          "agents", "serve", "corpus", "peak"};
   std::fprintf(stderr, "plimsoll: %s (see plimsoll --help)\n",
                plimsoll::UnknownCommand(command, "plimsoll", known).c_str());
   return kUsage;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "common/base/text.h"
+#include "coordinator/api/cost_messages.h"
 #include "coordinator/api/bar_messages.h"
 #include "coordinator/api/replay_messages.h"
 #include "plimsoll/v1/api.pb.h"
@@ -302,6 +303,8 @@ void ToApi(const RunView& view, v1::Run* out) {
     SetInstant(line.at, to->mutable_at());
     to->set_text(ValidUtf8(line.text));
   }
+  if (!view.model.steps.empty()) ToApi(view.model.cost, out->mutable_cost());
+  if (!view.recipe.empty()) ToApi(view.recipe, out->mutable_recipe());
   if (view.status) ToApi(*view.status, out->mutable_live());
 }
 

@@ -35,8 +35,11 @@ StatusOr<RunView> ReadRunView(const RunRepo& repo, std::string_view id_start,
   ASSIGN_OR_RETURN(view.log, repo.Events(view.info.id));
   std::string problem;
   const Scenario scenario = StoredScenario(view.info, &problem);
-  view.model =
-      ModelOf(view.info, scenario, std::move(steps), view.info.corpus_digest.substr(0, 12));
+  auto recipe = repo.GetRecipe(view.info.id);
+  if (!recipe.ok() && !absl::IsNotFound(recipe.status())) return recipe.status();
+  if (recipe.ok()) view.recipe = *std::move(recipe);
+  view.model = ModelOf(view.info, scenario, view.recipe, std::move(steps),
+                       view.info.corpus_digest.substr(0, 12));
   if (!problem.empty()) view.model.notes.push_back(std::move(problem));
   view.live =
       view.info.state == RunState::kRunning && live.has_value() && live->run_id == view.info.id;

@@ -24,6 +24,7 @@ struct LiveRun {
 
 struct RunView {
   RunInfo info;
+  KeptRecipe recipe;  // Empty: none is kept.
   ReportModel model;
   std::vector<RunLogLine> log;
   bool live = false;                 // A coordinator is at it.

@@ -19,9 +19,15 @@ StatusOr<BaselineRun> ReadRun(const RunRepo& repo, const RunInfo& info, std::uin
   ASSIGN_OR_RETURN(std::vector<StepRow> rows, repo.Steps(info.id));
   for (StepRow& row : rows) {
     const StepPlan plan = row.summary.plan;
+    if (row.summary.origin.ladder != kMixLadder) continue;  // Another load.
     run.sessions.push_back(plan.sessions);
     if (plan.sessions != sessions) continue;
     ASSIGN_OR_RETURN(std::vector<Cell> cells, repo.Cells(info.id, plan.step));
+    // An extension is kept with its own cells and judged together with what it extends.
+    if (row.summary.origin.kind == StepKind::kExtension && !run.steps.empty()) {
+      const std::vector<Cell>& first = run.steps.back().cells;
+      cells.insert(cells.begin(), first.begin(), first.end());
+    }
     run.steps.push_back({.summary = std::move(row.summary), .cells = std::move(cells)});
   }
   return run;

@@ -204,7 +204,7 @@ std::string Corpora(const RunPlan& plan, const Corpus& corpus) {
   return text;
 }
 
-std::string Cost(const Scenario& scenario, const DryPlan& dry) {
+std::string CostWords(const Scenario& scenario, const DryPlan& dry) {
   if (!scenario.cost.has_value()) {
     return "not known: add cost: {nodes: 4, per_node_hour: 14.40 USD} to the scenario";
   }
@@ -274,7 +274,7 @@ std::string CheckText(const Scenario& scenario, const RunPlan& plan, const Corpu
                                 : fmt::format("all {} steps run", dry.steps.size());
   text += LabelledLine("in all", fmt::format("{} to {} if {} once; {}", ShortTime(dry.at_least),
                                              ShortTime(dry.at_most), steps, PolicyWords(scenario)));
-  text += LabelledLine("cost", Cost(scenario, dry));
+  text += LabelledLine("cost", CostWords(scenario, dry));
   text += "\nhow sharp the verdicts can be\n" + PrecisionTable(dry);
   text += LabelledLine(
       "reading",

@@ -21,10 +21,10 @@ int Fail(const Status& status) {
   return static_cast<int>(absl::IsInternal(status) ? ExitCode::kInternal : ExitCode::kUsage);
 }
 
-Status WriteSteps(const RunRepo& repo, const std::string& run, RowForm form, OutputFile& out) {
-  ASSIGN_OR_RETURN(const std::vector<StepRow> steps, repo.Steps(run));  // At most some dozens.
+Status WriteSteps(const RunRepo& repo, const RunInfo& run, RowForm form, OutputFile& out) {
+  ASSIGN_OR_RETURN(const std::vector<StepRow> steps, repo.Steps(run.id));  // At most some dozens.
   std::string text = StepHeader(form);
-  for (const StepRow& step : steps) AppendStep(form, step, &text);
+  for (const StepRow& step : steps) AppendStep(form, step, &text, run.cost);
   return out.Write(text);
 }
 
@@ -64,7 +64,7 @@ Status Export(const ExportFlags& flags) {
     return name == "csv" ? RowForm::kCsv : RowForm::kJsonl;
   };
   if (!flags.steps.empty()) {
-    RETURN_IF_ERROR(WriteSteps(repo, run->id, form_of(flags.steps), out));
+    RETURN_IF_ERROR(WriteSteps(repo, *run, form_of(flags.steps), out));
   } else if (!flags.parts.empty()) {
     RETURN_IF_ERROR(WriteParts(repo, run->id, form_of(flags.parts), out));
   } else {

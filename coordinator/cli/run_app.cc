@@ -27,6 +27,7 @@
 #include "coordinator/cli/baselines.h"
 #include "coordinator/cli/corpus_files.h"
 #include "coordinator/cli/endpoint_file.h"
+#include "coordinator/cli/recipe_files.h"
 #include "coordinator/fleet/grpc_fleet_server.h"
 #include "coordinator/report/json_report.h"
 #include "coordinator/report/run_report.h"
@@ -149,6 +150,7 @@ Status RunApp::SetUp() {
   info_.corpus_digest = loaded_.corpus_digest;
   info_.started = clock_.WallNow();
   info_.bar = loaded_.scenario.bar;
+  info_.cost = CostOf(loaded_.scenario);
   info_.plimsoll_version = kVersion;
   ASSIGN_OR_RETURN(plan_, MakeRunPlan(loaded_.scenario, *loaded_.corpus,
                                       {.run_id = info_.id,
@@ -158,7 +160,8 @@ Status RunApp::SetUp() {
   target_ = std::make_unique<HttpCallTransport>(http_, loop_, plan_.target, secrets_);
   RETURN_IF_ERROR(StartLinks());
   RETURN_IF_ERROR(StartApi());
-  return repo_.PutRun(info_);  // Last: a run that could not be set up was none.
+  RETURN_IF_ERROR(repo_.PutRun(info_));  // Last: a run that could not be set up was none.
+  return loaded_.recipe.empty() ? absl::OkStatus() : repo_.PutRecipe(info_.id, loaded_.recipe);
 }
 
 Status RunApp::StartLinks() {
@@ -303,6 +306,7 @@ int RunApp::Run() {
     return Fail(ExitCode::kCouldNotRun, status);
   }
   Say(fmt::format("run {} (seed {}, nonce {})", info_.id, info_.seed, info_.nonce));
+  for (const std::string& warning : SecretsSaid(loaded_.recipe)) Say(warning);
   if (api_ != nullptr) Say(ApiAddresses());
   {
     // The third leaves with what there is; one more, while that is written, ends the process: the
@@ -331,7 +335,8 @@ int RunApp::Conclude() {
     rows.push_back({.summary = step.summary, .notes = {}});
     if (!step.note.empty()) rows.back().notes.push_back(step.note);
   }
-  ReportModel model = ModelOf(info_, loaded_.scenario, std::move(rows), loaded_.corpus_label);
+  ReportModel model =
+      ModelOf(info_, loaded_.scenario, loaded_.recipe, std::move(rows), loaded_.corpus_label);
   model.files_written.push_back(flags_.store + " (plimsoll runs show " + info_.id + ")");
   if (!flags_.json.empty()) model.files_written.push_back(flags_.json);
   if (!model.steps.empty()) info_.capacity = model.capacity;

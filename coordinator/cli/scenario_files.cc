@@ -11,6 +11,7 @@
 #include "common/corpus/synth.h"
 #include "common/wire/corpus_codec.h"
 #include "coordinator/cli/corpus_files.h"
+#include "coordinator/cli/recipe_files.h"
 #include "coordinator/scenario/scenario_reader.h"
 
 namespace plimsoll {
@@ -51,6 +52,9 @@ StatusOr<LoadedScenario> LoadScenario(const std::string& path) {
   loaded.text = *std::move(text);
   const std::string folder = std::filesystem::path(path).parent_path().string();
   ASSIGN_OR_RETURN(loaded.scenario, ParseScenario(loaded.text, path, folder));
+  auto recipe = ReadRecipe(loaded.scenario.recipe, folder);
+  if (!recipe.ok()) return Annotate(recipe.status(), path);
+  loaded.recipe = *std::move(recipe);
   RETURN_IF_ERROR(LoadCorpus(&loaded));
   return loaded;
 }

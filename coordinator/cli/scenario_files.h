@@ -9,6 +9,7 @@
 #include "common/corpus/session.h"
 #include "coordinator/planning/planner.h"
 #include "coordinator/scenario/scenario.h"
+#include "coordinator/store/run_values.h"
 
 namespace plimsoll {
 
@@ -19,9 +20,11 @@ struct LoadedScenario {
   std::string corpus_bytes;
   std::string corpus_digest;
   std::string corpus_label;  // "agentx.corpus, 100 sessions".
+  KeptRecipe recipe;
 };
 
-// InvalidArgument with every problem, a line each; or what is wrong with the corpus it names.
+// InvalidArgument with every problem, a line each; or what is wrong with the corpus or the
+// recipe files that it names.
 StatusOr<LoadedScenario> LoadScenario(const std::string& path);
 
 // "20261130-024559-recipe-7": sorts by time, names the scenario, is a valid run id.

@@ -67,12 +67,12 @@ void Add(std::optional<std::uint64_t>& sum, const std::optional<std::uint64_t>& 
   if (more) sum = sum.value_or(0) + *more;
 }
 
-void AddSums(StepEvidence& joint, const StepEvidence& more) {
+void AddSums(StepEvidence& joint, const StepEvidence& more, std::uint32_t blocks) {
   joint.CallEvidence::Merge(more);
   for (std::size_t t = 0; t < more.tiers.size() && t < joint.tiers.size(); ++t) {
     joint.tiers[t].Merge(more.tiers[t]);
   }
-  joint.suspicion.Extend(more.suspicion);
+  joint.suspicion.Extend(more.suspicion, blocks);
   for (std::size_t s = 0; s < kLaneStates; ++s) joint.lane_state_ns[s] += more.lane_state_ns[s];
   joint.planned_lane_ns += more.planned_lane_ns;
   for (std::size_t t = 0; t < more.replay.tiers.size() && t < joint.replay.tiers.size(); ++t) {
@@ -86,25 +86,31 @@ void AddSums(StepEvidence& joint, const StepEvidence& more) {
 
 }  // namespace
 
+std::uint32_t BlocksOf(const StepPlan& plan) {
+  return plan.block > Duration{0} ? static_cast<std::uint32_t>(plan.measure / plan.block) : 0;
+}
+
+std::vector<CellCounts> JoinCells(std::vector<CellCounts> first, std::vector<CellCounts> more,
+                                  std::uint32_t blocks) {
+  for (CellCounts& cell : more) {
+    cell.block += blocks;
+    first.push_back(std::move(cell));
+  }
+  std::stable_sort(first.begin(), first.end(), [](const CellCounts& a, const CellCounts& b) {
+    return std::tie(a.lane, a.block, a.half) < std::tie(b.lane, b.block, b.half);
+  });
+  return first;
+}
+
 StepEvidence JoinEvidence(const StepEvidence& first, const StepEvidence& more) {
   StepEvidence joint = first;
   const double first_s = ToSeconds(first.plan.measure);
   const double more_s = ToSeconds(more.plan.measure);
   joint.plan.step = more.plan.step;
   joint.plan.measure += more.plan.measure;
-  // Whole blocks by the plan's own rule.
-  const auto blocks = first.plan.block > Duration{0}
-                          ? static_cast<std::uint32_t>(first.plan.measure / first.plan.block)
-                          : 0u;
-  for (CellCounts cell : more.cells) {
-    cell.block += blocks;
-    joint.cells.push_back(std::move(cell));
-  }
-  std::stable_sort(joint.cells.begin(), joint.cells.end(),
-                   [](const CellCounts& a, const CellCounts& b) {
-                     return std::tie(a.lane, a.block, a.half) < std::tie(b.lane, b.block, b.half);
-                   });
-  AddSums(joint, more);
+  const std::uint32_t blocks = BlocksOf(first.plan);
+  joint.cells = JoinCells(std::move(joint.cells), more.cells, blocks);
+  AddSums(joint, more, blocks);
   for (const AgentEvidence& agent : more.agents) Add(joint.agents, agent);
   for (Identity identity : more.identities) {
     identity.name += " (extension)";

@@ -41,13 +41,14 @@ struct Subject {
 };
 
 // False if a cell was counted against another bar.
-bool CountsOf(const Subject& subject, std::uint32_t PartCounts::*hits,
-              std::vector<ShareCell>* cells) {
-  for (const CellCounts& cell : subject.evidence.cells) {
-    if (subject.tier && cell.tier != *subject.tier) continue;
+bool Count(const Limit& limit, std::size_t index, std::optional<std::uint8_t> tier,
+           const std::vector<CellCounts>& from, std::uint32_t PartCounts::*hits,
+           std::vector<ShareCell>* cells) {
+  for (const CellCounts& cell : from) {
+    if (tier && cell.tier != *tier) continue;
     ShareCell share{.lane = cell.lane, .block = cell.block};
     share.half = cell.half;
-    switch (subject.limit.metric) {
+    switch (limit.metric) {
       case Metric::kErrors:
         share.n = std::uint64_t{cell.attempts} + cell.unsent;
         share.hits = std::uint64_t{cell.failed} + cell.unsent;
@@ -57,13 +58,18 @@ bool CountsOf(const Subject& subject, std::uint32_t PartCounts::*hits,
         share.hits = cell.tool_invalid;
         break;
       default:
-        if (subject.index >= cell.parts.size()) return false;
-        share.n = cell.parts[subject.index].n;
-        share.hits = cell.parts[subject.index].*hits;
+        if (index >= cell.parts.size()) return false;
+        share.n = cell.parts[index].n;
+        share.hits = cell.parts[index].*hits;
     }
     cells->push_back(share);
   }
   return true;
+}
+
+bool CountsOf(const Subject& subject, std::uint32_t PartCounts::*hits,
+              std::vector<ShareCell>* cells) {
+  return Count(subject.limit, subject.index, subject.tier, subject.evidence.cells, hits, cells);
 }
 
 void TakeInterval(PartVerdict& part, const ShareInterval& interval) {
@@ -230,6 +236,13 @@ std::string MissingUsage(const Subject& subject) {
 }
 
 }  // namespace
+
+bool ShareCellsOf(const Limit& limit, std::size_t index, const std::vector<CellCounts>& cells,
+                  const std::vector<std::string>& tier_names, std::vector<ShareCell>* out) {
+  const std::optional<std::uint8_t> tier = TierOf(limit, tier_names);
+  if (!limit.tier.empty() && !tier) return false;
+  return Count(limit, index, tier, cells, &PartCounts::hits, out);
+}
 
 PartVerdict NoData(PartVerdict part, std::string reason) {
   part.verdict = Verdict::kNoData;

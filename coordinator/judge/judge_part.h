@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
+#include <vector>
 
 #include "coordinator/judge/evidence.h"
 #include "coordinator/judge/proportion.h"
@@ -16,6 +18,12 @@ namespace plimsoll {
 // The interval leaves out `tail` on either side.
 PartVerdict JudgePart(const Limit& limit, std::size_t index, const StepEvidence& evidence,
                       double sent_share, double tail = kTail);
+
+// The observations that the verdict on the bar's limit `index` counts, by lane and block; hits are
+// calls within the limit (IsBadShare: bad ones). False if the cells were counted against another
+// bar, or no tier of `tier_names` is the limit's.
+bool ShareCellsOf(const Limit& limit, std::size_t index, const std::vector<CellCounts>& cells,
+                  const std::vector<std::string>& tier_names, std::vector<ShareCell>* out);
 
 // "no data", for this reason.
 PartVerdict NoData(PartVerdict part, std::string reason);

@@ -40,8 +40,9 @@ struct SuspicionCounts {
   std::optional<std::int64_t> wall_moved_ns{};
   friend bool operator==(const SuspicionCounts&, const SuspicionCounts&) = default;
 
-  // A step that extends this one: its calls count on, its warm-up was this one's measured time.
-  void Extend(const SuspicionCounts& later) {
+  // A step that extends this one of `own_blocks`: its calls count on, its warm-up was this one's
+  // measured time.
+  void Extend(const SuspicionCounts& later, std::uint32_t own_blocks) {
     measured_attempts += later.measured_attempts;
     refusals_ok += later.refusals_ok;
     refusals_failed += later.refusals_failed;
@@ -52,9 +53,8 @@ struct SuspicionCounts {
     tokens_predicted += later.tokens_predicted;
     tokens_reported += later.tokens_reported;
     tokens_cached += later.tokens_cached;
-    const std::uint32_t first = blocks.empty() ? 0 : blocks.back().block + 1;
     for (BlockFigures block : later.blocks) {
-      block.block += first;
+      block.block += own_blocks;
       blocks.push_back(block);
     }
     if (later.wall_moved_ns) wall_moved_ns = wall_moved_ns.value_or(0) + *later.wall_moved_ns;

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "coordinator/judge/void_rules.h"
+
 namespace plimsoll {
 namespace {
 
@@ -89,6 +91,14 @@ TargetVerdict OfUnmeasured(const std::vector<StepResult>& steps, std::uint32_t t
 }
 
 }  // namespace
+
+std::string StoppedBy(const SweepHistory& history) {
+  if (history.empty()) return "";
+  const StepVerdict& last = history.back().verdict;
+  const bool refused = last.verdict == Verdict::kNoData && !last.is_void &&
+                       last.sent_share < void_rules::kSentShareMin;
+  return refused ? "refusals" : "";
+}
 
 TargetVerdict JudgeTarget(const SweepHistory& history, std::optional<std::uint32_t> target) {
   if (history.empty()) return Say(Verdict::kNoData, "no step was run");

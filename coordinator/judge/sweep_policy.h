@@ -1,12 +1,12 @@
 // What a sweep does next, and what it says of the target, from the steps so far. Pure.
 //
-//   the last step …                  then
-//   holds                            climb to the next planned number
-//   misses                           stop; of the first step: end the run
-//   is too close                     more time for it once, then as it leans: pass climbs, fail
-//   stops has no data                      run it once more, then end the run was a miss, and time
-//   is left     halve the gap between the last step that held and the first that
-//                                    did not, in whole sessions
+// - a step that holds: climb to the next planned number
+// - one that misses: stop; of the first step: end the run
+// - one that is too close: more time for it once, then as it leans, pass as a hold and fail as a
+//   miss
+// - one without data: run it once more, then end the run
+// - where it stopped at a miss and time is left: halve the gap between the last step that held and
+//   the first that did not, in whole sessions
 //
 // Whatever does not fit into the budget is left out, and that is said.
 #pragma once
@@ -58,6 +58,11 @@ struct SweepRules {
 // `history` is one ladder's.
 SweepDecision NextStep(const SweepHistory& history, const SweepRules& rules,
                        SweepEvent event = SweepEvent::kNone);
+
+// What kept the sweep from going on before a step missed, as CapacityOf says it: "refusals" where
+// the last step sent too little of its load, which nothing but the server's refusals can cause in a
+// step that is not void. Empty: its own steps ended it, or nothing has.
+std::string StoppedBy(const SweepHistory& history);
 
 struct TargetVerdict {
   Verdict verdict = Verdict::kNoData;

@@ -76,6 +76,12 @@ Found StepOf(const BaselineRun& run, std::uint32_t sessions) {
     return {.wrong = fmt::format("has no data at {} sessions ({}); run the baseline again",
                                  sessions, reasons.empty() ? "its step is void" : reasons.front())};
   }
+  if (found->summary.origin.failed_early_after) {
+    return {.wrong = fmt::format(
+                "was failed early at {} sessions, so its numbers are of a part of the step; name a "
+                "step that it held",
+                sessions)};
+  }
   const double sent = found->summary.verdict.sent_share;
   if (!(sent >= void_rules::kSentShareMin)) {
     return {.wrong = fmt::format(

@@ -61,19 +61,16 @@ double ShareWithin(const Limit& limit, double apart) {
                         (speed ? std::log1p(apart) : -std::log1p(-apart)));
 }
 
-Chances ChancesOfDecision(const Limit& limit, std::uint64_t calls, double half_width) {
+Chances ChancesOfDecision(const Limit& limit, std::uint64_t calls, const Interval& close) {
   const auto n = static_cast<double>(calls);
   const double better = ShareWithin(limit, kRecipeApart);
   const double worse = ShareWithin(limit, -kRecipeApart);
-  const bool bad = IsBadShare(limit.metric);
-  const double asked = bad ? limit.value : limit.quantile;
-  // An interval that would reach beyond nothing, or all, excludes nothing there.
-  const auto above = [&](double share) {
-    return asked + half_width < 1 ? Above(asked + half_width, share, n) : 0;
-  };
+  // Nothing is seen beyond none, or all.
+  const auto above = [&](double share) { return close.high < 1 ? Above(close.high, share, n) : 0; };
   const auto below = [&](double share) {
-    return asked > half_width ? 1 - Above(asked - half_width, share, n) : 0;
+    return close.low > 0 ? 1 - Above(close.low, share, n) : 0;
   };
+  const bool bad = IsBadShare(limit.metric);
   return {.better_passes = bad ? below(better) : above(better),
           .worse_fails = bad ? above(worse) : below(worse)};
 }

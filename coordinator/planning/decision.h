@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "common/stats/clopper_pearson.h"
 #include "coordinator/judge/bar.h"
 
 namespace plimsoll {
@@ -33,9 +34,9 @@ struct Chances {
   double better_passes = 0;
   double worse_fails = 0;
 };
-// For `calls` > 0 and half the interval's width at the limit as `check` expects it: the share seen
-// is taken as normal around the true one, with the design effect's variance, and decides where it
-// lies farther than half_width beyond the limit.
-Chances ChancesOfDecision(const Limit& limit, std::uint64_t calls, double half_width);
+// For `calls` > 0 and the shares that would read too close: the share seen is taken as normal
+// around the true one, with the design effect's variance, and decides where it lies outside of
+// them.
+Chances ChancesOfDecision(const Limit& limit, std::uint64_t calls, const Interval& close);
 
 }  // namespace plimsoll

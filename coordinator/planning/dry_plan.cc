@@ -201,7 +201,7 @@ Precision PrecisionOf(const Limit& limit, const Sample& step, Duration measure) 
       StudentTQuantile(0.975, step.lanes - 1.0) * std::sqrt(p * (1 - p) / effective);
   part.close = bad ? CloseBadShares(limit.value, effective)
                    : Interval{.low = std::max(0.0, p - half), .high = std::min(1.0, p + half)};
-  const Chances chances = ChancesOfDecision(limit, part.calls, half);
+  const Chances chances = ChancesOfDecision(limit, part.calls, *part.close);
   part.better_passes = chances.better_passes;
   part.worse_fails = chances.worse_fails;
   return part;

@@ -217,7 +217,18 @@ const PartVerdict* PartOf(const StepVerdict& verdict, Metric metric) {
   return nullptr;
 }
 
-void AppendStepLine(LineKind kind, const StepRow& row, std::string* out) {
+// Of the step as it was measured, whatever its verdict; empty of one that says nothing.
+void CostFields(const StepSummary& s, const std::optional<CostSettings>& price, Line& line) {
+  const bool says = !s.verdict.is_void && !s.broken_off_after;
+  const Cost cost = CostOfStep(s, price);
+  line.Text("cost_currency", price ? price->currency : "");
+  for (const auto& [name, figure] : FiguresOf(cost)) {
+    line.Real(fmt::format("cost_{}", name), says ? figure.value : std::nullopt);
+  }
+}
+
+void AppendStepLine(LineKind kind, const StepRow& row, const std::optional<CostSettings>& price,
+                    std::string* out) {
   const StepSummary& s = row.summary;
   Line line(kind, out);
   PlanFields(s.plan, line);
@@ -239,6 +250,7 @@ void AppendStepLine(LineKind kind, const StepRow& row, std::string* out) {
   for (const Metric metric : {Metric::kEndToEndInteractivity, Metric::kGoodput}) {
     PartFields(TraitsOf(metric).key, PartOf(s.verdict, metric), line);
   }
+  CostFields(s, price, line);
   line.Text("notes", Joined(row.notes));
   line.End();
 }
@@ -340,7 +352,7 @@ void AppendRecordLine(LineKind kind, const keys::BatchKey& batch, const CallReco
 
 std::string StepHeader(RowForm form) {
   std::string header;
-  if (form == RowForm::kCsv) AppendStepLine(LineKind::kCsvHeader, StepRow{}, &header);
+  if (form == RowForm::kCsv) AppendStepLine(LineKind::kCsvHeader, StepRow{}, {}, &header);
   return header;
 }
 
@@ -360,8 +372,9 @@ std::string RecordHeader(RowForm form) {
   return header;
 }
 
-void AppendStep(RowForm form, const StepRow& row, std::string* out) {
-  AppendStepLine(KindOf(form), row, out);
+void AppendStep(RowForm form, const StepRow& row, std::string* out,
+                const std::optional<CostSettings>& price) {
+  AppendStepLine(KindOf(form), row, price, out);
 }
 
 void AppendParts(RowForm form, const StepRow& row, std::string* out) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "common/record/call_record.h"
@@ -19,8 +20,9 @@ std::string StepHeader(RowForm form);
 std::string PartHeader(RowForm form);
 std::string RecordHeader(RowForm form);
 
-// Each appends one line, but for parts.
-void AppendStep(RowForm form, const StepRow& row, std::string* out);
+// Each appends one line, but for parts. `price`: of the deployment, if known.
+void AppendStep(RowForm form, const StepRow& row, std::string* out,
+                const std::optional<CostSettings>& price = std::nullopt);
 // A line for each limit of the bar.
 void AppendParts(RowForm form, const StepRow& row, std::string* out);
 // `batch` says who sent the record, and in which batch.

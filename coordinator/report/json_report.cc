@@ -347,6 +347,34 @@ Json Of(const Capacity& capacity) {
            Known(capacity.passed.has_value(), Number(capacity.requests_in_flight))}};
 }
 
+Json Of(const Cost& cost) {
+  Json json = {
+      {"nodes", {}}, {"per_node_hour", {}}, {"currency", {}}, {"sessions", Number(cost.sessions)}};
+  if (cost.settings) {
+    json["nodes"] = cost.settings->nodes;
+    json["per_node_hour"] = static_cast<double>(cost.settings->micros) * 1e-6;
+    json["currency"] = cost.settings->currency;
+  }
+  Json absent = Json::object();
+  for (const auto& [name, figure] : FiguresOf(cost)) {
+    json[name] = Number(figure.value);
+    if (!figure.value) absent[name] = figure.why_not;
+  }
+  json["absent_because"] = std::move(absent);
+  return json;
+}
+
+Json RecipeOf(const ReportModel& model) {
+  Json files = Json::array();
+  for (const ReportedRecipeFile& file : model.recipe_files) {
+    files.push_back({{"path", file.path},
+                     {"sha256", file.digest},
+                     {"bytes_kept", file.bytes},
+                     {"secrets_left_out", file.secrets_left_out}});
+  }
+  return {{"note", model.recipe_note}, {"files", std::move(files)}};
+}
+
 }  // namespace
 
 std::string JsonReport(const ReportModel& model) {
@@ -366,6 +394,8 @@ std::string JsonReport(const ReportModel& model) {
                        {"reason", model.verdict.reason}}},
                      {"capacity", Of(model.capacity)},
                      {"tier_ladders", ListOf(model.tier_ladders)},
+                     {"cost", Of(model.cost)},
+                     {"recipe", RecipeOf(model)},
                      {"preflight", model.preflight ? Of(*model.preflight) : Json()},
                      {"stopped_because", model.stopped_because},
                      {"steps", ListOf(model.steps)},

@@ -22,7 +22,7 @@ void Conclude(ReportModel& model) {
   const SweepHistory all = HistoryOf(model);
   const SweepHistory history = OfLadder(all, kMixLadder);
   model.verdict = JudgeTarget(history, model.target);
-  model.capacity = CapacityOf(history);
+  model.capacity = CapacityOf(history, StoppedBy(history));
   model.tier_ladders.clear();
   for (const StepResult& step : all) {
     const std::string& name = step.origin.ladder;
@@ -31,6 +31,12 @@ void Conclude(ReportModel& model) {
                                           [&](const LadderResult& l) { return l.tier == name; });
     if (!known) model.tier_ladders.push_back({name, BracketOf(OfLadder(all, name))});
   }
+  std::vector<const StepSummary*> steps;
+  for (const ReportedStep& step : model.steps) {
+    const StepSummary& s = step.summary;
+    if (!s.broken_off_after && s.origin.ladder == kMixLadder) steps.push_back(&s);
+  }
+  model.cost = CostOfRun(steps, model.capacity, model.price);
 }
 
 }  // namespace plimsoll

@@ -9,6 +9,7 @@
 
 #include "coordinator/judge/bar.h"
 #include "coordinator/judge/capacity.h"
+#include "coordinator/judge/cost.h"
 #include "coordinator/judge/preflight_summary.h"
 #include "coordinator/judge/step_summary.h"
 #include "coordinator/judge/sweep_policy.h"
@@ -27,6 +28,14 @@ struct LadderResult {
   friend bool operator==(const LadderResult&, const LadderResult&) = default;
 };
 
+// A file of the recipe that is kept with the run.
+struct ReportedRecipeFile {
+  std::string path;
+  std::string digest;       // SHA-256, hex.
+  std::uint64_t bytes = 0;  // As kept.
+  std::uint32_t secrets_left_out = 0;
+};
+
 struct ReportModel {
   std::string run_name;  // Of the scenario.
   std::string run_id;
@@ -37,6 +46,9 @@ struct ReportModel {
   std::string corpus;                   // "agentx.corpus, 100 sessions"; empty: not shown.
   std::optional<std::uint32_t> target;  // Sessions that are to hold.
   Bar bar;
+  std::optional<CostSettings> price;  // Absent: none is known.
+  std::string recipe_note;            // Empty: not shown.
+  std::vector<ReportedRecipeFile> recipe_files;
   std::vector<ReportedStep> steps;            // In the order in which they ran, repeats included.
   std::string stopped_because;                // Why the sweep ended; empty: not shown.
   std::vector<std::string> notes;             // Of the run.
@@ -45,12 +57,13 @@ struct ReportModel {
   // From the steps by Conclude.
   TargetVerdict verdict;
   Capacity capacity;  // Of the mix.
+  Cost cost;          // Of the mix's last step that held.
   std::vector<LadderResult> tier_ladders;
 };
 
 // The steps as the sweep's rules see them.
 SweepHistory HistoryOf(const ReportModel& model);
-// Sets verdict, capacity and tier ladders from the steps and the target.
+// Sets verdict, capacity, tier ladders and cost from the steps, the target and the price.
 void Conclude(ReportModel& model);
 
 }  // namespace plimsoll

@@ -16,8 +16,15 @@ std::string WallText(WallTime at) {
   return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(seconds));
 }
 
-ReportModel ModelOf(const RunInfo& info, const Scenario& scenario, std::vector<StepRow> steps,
-                    std::string corpus_label) {
+std::optional<CostSettings> CostOf(const Scenario& scenario) {
+  if (!scenario.cost) return std::nullopt;
+  return CostSettings{.nodes = scenario.cost->nodes,
+                      .micros = scenario.cost->per_node_hour.micros,
+                      .currency = scenario.cost->per_node_hour.currency};
+}
+
+ReportModel ModelOf(const RunInfo& info, const Scenario& scenario, const KeptRecipe& recipe,
+                    std::vector<StepRow> steps, std::string corpus_label) {
   ReportModel model;
   model.run_name = info.name;
   model.run_id = info.id;
@@ -29,6 +36,14 @@ ReportModel ModelOf(const RunInfo& info, const Scenario& scenario, std::vector<S
   model.target = scenario.sweep.target;
   // The scenario does not have the values of limits that come from baseline runs.
   model.bar = info.bar.limits.empty() ? scenario.bar : info.bar;
+  model.price = info.cost ? info.cost : CostOf(scenario);  // Earlier versions kept none.
+  model.recipe_note = recipe.note;
+  for (const RecipeFile& file : recipe.files) {
+    model.recipe_files.push_back({.path = file.path,
+                                  .digest = file.digest,
+                                  .bytes = file.bytes.size(),
+                                  .secrets_left_out = file.secrets_left_out});
+  }
   for (StepRow& row : steps) {
     model.steps.push_back({.summary = std::move(row.summary), .notes = std::move(row.notes)});
   }

@@ -1,6 +1,7 @@
 // From a run, finished or stored, to what is printed of it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,8 +13,11 @@ namespace plimsoll {
 
 // The report of a run from what the store keeps: `plimsoll run` and `plimsoll runs show` print the
 // same.
-ReportModel ModelOf(const RunInfo& info, const Scenario& scenario, std::vector<StepRow> steps,
-                    std::string corpus_label);
+ReportModel ModelOf(const RunInfo& info, const Scenario& scenario, const KeptRecipe& recipe,
+                    std::vector<StepRow> steps, std::string corpus_label);
+
+// The scenario's price; absent: it names none.
+std::optional<CostSettings> CostOf(const Scenario& scenario);
 
 // The report for a terminal, or what is to be said of a run without a step.
 std::string EndText(const RunInfo& info, const ReportModel& model);

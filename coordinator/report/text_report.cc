@@ -9,6 +9,7 @@
 #include "common/base/text.h"
 #include "coordinator/judge/capacity_words.h"
 #include "coordinator/judge/metrics.h"
+#include "coordinator/report/cost_text.h"
 #include "coordinator/report/fidelity_text.h"
 #include "coordinator/report/replay_text.h"
 #include "coordinator/report/text_layout.h"
@@ -315,9 +316,27 @@ std::string StepDetails(const ReportedStep& step) {
   return text + AgentTable(s);
 }
 
+// "2 copies, 4 nodes: recipes/7.yaml (sha256 3f2a…)"; empty: none is kept.
+std::string RecipeSentence(const ReportModel& model) {
+  constexpr std::size_t kDigestShown = 12;
+  std::string files;
+  for (const ReportedRecipeFile& file : model.recipe_files) {
+    files += fmt::format("{}{} (sha256 {}", files.empty() ? "" : ", ", file.path,
+                         file.digest.substr(0, kDigestShown));
+    if (file.secrets_left_out > 0) {
+      files +=
+          fmt::format(", {} of its values left out: they look like secrets", file.secrets_left_out);
+    }
+    files += ")";
+  }
+  if (model.recipe_note.empty() || files.empty()) return model.recipe_note + files;
+  return model.recipe_note + ": " + files;
+}
+
 std::string Heading(const ReportModel& model) {
   std::string text = LabelledLine(Upper(Name(model.verdict.verdict)), model.verdict.reason);
   text += LabelledLine("capacity", model.capacity.sentence);
+  text += LabelledLine("cost", CostSentence(model.cost));
   for (const LadderResult& ladder : model.tier_ladders) {
     text += LabelledLine(ladder.tier, "alone: " + ladder.sentence);
   }
@@ -333,6 +352,8 @@ std::string Heading(const ReportModel& model) {
     const std::string context = ContextSentence(model.steps.front().summary.replay);
     if (!context.empty()) text += LabelledLine("context", context);
   }
+  const std::string recipe = RecipeSentence(model);
+  if (!recipe.empty()) text += LabelledLine("recipe", recipe);
   if (!model.stopped_because.empty()) text += LabelledLine("sweep", model.stopped_because);
   return text;
 }

@@ -14,9 +14,9 @@
 
 namespace plimsoll {
 
-// What the rollout applies; kept with the run, not interpreted by this version.
+// What the rollout applies; its files are kept with the run and compared, never interpreted.
 struct Recipe {
-  std::vector<std::string> files;
+  std::vector<std::string> files;  // As written; relative to the scenario's folder.
   std::string note;
   friend bool operator==(const Recipe&, const Recipe&) = default;
 };

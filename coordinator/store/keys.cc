@@ -7,6 +7,7 @@ namespace {
 
 constexpr char kSchemaKind = 'V';
 constexpr char kRunKind = 'R';
+constexpr char kRecipeKind = 'P';
 constexpr char kStartKind = 'S';
 constexpr char kStepKind = 'T';
 constexpr char kCellKind = 'C';
@@ -80,6 +81,10 @@ std::string Schema() {
 
 std::string Header(std::string_view run) {
   return Prefix(kRunKind, run);
+}
+
+std::string Recipe(std::string_view run) {
+  return Prefix(kRecipeKind, run);
 }
 
 std::string Encode(const StartKey& key) {

@@ -8,6 +8,7 @@
 //   cell             'C' run 0 step:u32 block:u32 lane:u32        StoredCell
 //   record batch     'B' run 0 slot:u32 incarnation:u64 seq:u64   zstd of the batch's bytes
 //   event            'E' run 0 wall_ns:u64 ordinal:u32            text for people
+//   recipe           'P' run 0                                    StoredRecipe
 //
 // Decoding refuses anything but the exact form.
 #pragma once
@@ -59,6 +60,7 @@ struct StartKey {
 
 std::string Schema();
 std::string Header(std::string_view run);
+std::string Recipe(std::string_view run);
 std::string Encode(const StartKey& key);
 std::string Encode(const StepKey& key);
 std::string Encode(const CellKey& key);

@@ -7,6 +7,7 @@
 #include "coordinator/store/limit_codec.h"
 #include "coordinator/store/origin_codec.h"
 #include "coordinator/store/preflight_codec.h"
+#include "coordinator/store/recipe_codec.h"
 #include "coordinator/store/replay_codec.h"
 #include "coordinator/store/suspicion_codec.h"
 #include "fmt/format.h"
@@ -282,6 +283,7 @@ std::string EncodeRun(const RunInfo& run) {
   out.set_message(run.message);
   if (run.capacity.has_value()) WriteCapacity(*run.capacity, out.mutable_capacity());
   WriteBar(run.bar, &out);
+  WriteCost(run.cost, &out);
   if (run.preflight.has_value()) WritePreflight(*run.preflight, out.mutable_preflight());
   return Bytes(out);
 }
@@ -309,6 +311,7 @@ StatusOr<RunInfo> DecodeRun(std::string_view bytes) {
     ASSIGN_OR_RETURN(run.capacity, ReadCapacity(in.capacity()));
   }
   ASSIGN_OR_RETURN(run.bar, ReadBar(in));
+  ASSIGN_OR_RETURN(run.cost, ReadCost(in));
   if (in.has_preflight()) {
     ASSIGN_OR_RETURN(run.preflight, ReadPreflight(in.preflight()));
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "coordinator/store/cell_codec.h"
+#include "coordinator/store/recipe_codec.h"
 #include "coordinator/store/run_codec.h"
 #include "coordinator/store/zstd_bytes.h"
 #include "fmt/format.h"
@@ -114,6 +115,28 @@ StatusOr<std::vector<RunInfo>> RunRepo::ListRuns(std::size_t limit) const {
     runs.push_back(std::move(run));
   }
   return runs;
+}
+
+Status RunRepo::PutRecipe(std::string_view run, const KeptRecipe& recipe) {
+  RETURN_IF_ERROR(CheckRunId(run));
+  std::size_t bytes = recipe.note.size();
+  for (const RecipeFile& file : recipe.files) bytes += file.path.size() + file.bytes.size();
+  if (recipe.files.size() > kRecipeFilesMax || bytes > kRecipeBytesMax) {
+    return absl::InvalidArgumentError(
+        fmt::format("a recipe of {} files with {} bytes is too large to keep, at most {} with {}",
+                    recipe.files.size(), bytes, kRecipeFilesMax, kRecipeBytesMax));
+  }
+  return store_.Commit({{keys::Recipe(run), EncodeRecipe(recipe)}}, Durability::kSynced);
+}
+
+StatusOr<KeptRecipe> RunRepo::GetRecipe(std::string_view run) const {
+  RETURN_IF_ERROR(CheckRunId(run));
+  StatusOr<std::string> bytes = store_.Get(keys::Recipe(run));
+  if (absl::IsNotFound(bytes.status())) {
+    return absl::NotFoundError(fmt::format("no recipe is kept with the run {}", run));
+  }
+  RETURN_IF_ERROR(bytes.status());
+  return DecodeRecipe(*bytes);
 }
 
 Status RunRepo::PutStep(std::string_view run, const StepRow& row) {

@@ -39,6 +39,12 @@ class RunRepo {
   // Latest start first, at most `limit`.
   StatusOr<std::vector<RunInfo>> ListRuns(std::size_t limit) const;
 
+  // Adds or replaces the run's recipe; synced. InvalidArgument beyond kRecipeFilesMax or
+  // kRecipeBytesMax.
+  Status PutRecipe(std::string_view run, const KeptRecipe& recipe);
+  // NotFound: none is kept.
+  StatusOr<KeptRecipe> GetRecipe(std::string_view run) const;
+
   // Adds or replaces the step of that index (summary.plan.step); synced: a closed step is kept even
   // if the machine is lost.
   Status PutStep(std::string_view run, const StepRow& row);

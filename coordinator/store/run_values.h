@@ -8,6 +8,7 @@
 
 #include "common/base/time.h"
 #include "coordinator/judge/capacity_value.h"
+#include "coordinator/judge/cost.h"
 #include "coordinator/judge/preflight_summary.h"
 #include "coordinator/judge/step_summary.h"
 #include "coordinator/judge/verdict.h"
@@ -23,6 +24,27 @@ enum class RunState : std::uint8_t {
 };
 // "running", "finished", "stopped", "failed".
 const char* Name(RunState state);
+
+// A file of the recipe as it was when the run began.
+struct RecipeFile {
+  std::string path;    // As the scenario writes it.
+  std::string bytes;   // Its contents, values that look like secrets left out.
+  std::string digest;  // SHA-256 of the file as it was read, hex.
+  std::uint32_t secrets_left_out = 0;
+  friend bool operator==(const RecipeFile&, const RecipeFile&) = default;
+};
+
+// What the rollout applied, kept so that runs can be compared.
+struct KeptRecipe {
+  std::string note;
+  std::vector<RecipeFile> files;  // In the scenario's order.
+  bool empty() const { return note.empty() && files.empty(); }
+  friend bool operator==(const KeptRecipe&, const KeptRecipe&) = default;
+};
+
+// Of a recipe's files: how many, and how large together. Configurations are far smaller.
+inline constexpr std::size_t kRecipeFilesMax = 64;
+inline constexpr std::size_t kRecipeBytesMax = std::size_t{4} << 20;
 
 struct RunInfo {
   std::string id;  // 1 to 64 bytes of [A-Za-z0-9._-].
@@ -40,7 +62,8 @@ struct RunInfo {
   std::string message;  // Why it stopped or failed; one line.
   std::optional<Capacity> capacity;
   std::optional<PreflightSummary> preflight;  // Absent: it was not made.
-  Bar bar;  // That it is judged by; empty: written by an earlier version.
+  Bar bar;                           // That it is judged by; empty: written by an earlier version.
+  std::optional<CostSettings> cost;  // Absent: no price is known, or an earlier version wrote it.
 };
 
 struct StepRow {

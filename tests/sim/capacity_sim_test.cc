@@ -1,5 +1,5 @@
 // Does the reported interval hold the truth? Sweeps of short steps against the crossing found from
-// at least 20,000 calls a step, on five engine configurations, drift off, fixed seeds.
+// at least 10,000 calls a step, on five engine configurations, drift off, fixed seeds.
 #include <cstdio>
 
 #include "coordinator/judge/capacity.h"
@@ -57,18 +57,18 @@ SimOptions Sweep(const EngineConfig& engine) {
   return o;
 }
 
-// The parts of one step of the same protocol, long enough for at least 20,000 calls, on another
+// The parts of one step of the same protocol, long enough for at least 10,000 calls, on another
 // path of the engine.
 std::vector<PartVerdict> LongStep(SimOptions o, std::uint32_t sessions) {
   o.plan.seed = 1'000 + sessions;
   o.engine_seeds = {.path = 99, .calls = 99};
   o.settings.sessions = {sessions};
-  o.settings.step.measure = 2h;
+  o.settings.step.measure = 1h;
   for (;;) {
     FleetSim sim(o);
     const RunResult result = sim.Run();
     const StepSummary& step = result.steps.at(0).summary;
-    if (step.ttft.n >= 20'000) return step.verdict.parts;
+    if (step.ttft.n >= 10'000) return step.verdict.parts;
     o.settings.step.measure *= 2;
   }
 }
@@ -113,6 +113,7 @@ TEST(CapacityInTheSimulator, TheTrueCrossingLiesWithinTheReportedInterval) {
     inside += holds ? 1 : 0;
     std::printf("%-14s true crossing %.2f; %s: %s\n", config.name, truth.sessions,
                 capacity.sentence.c_str(), holds ? "inside" : "OUTSIDE");
+    std::fflush(stdout);
     EXPECT_EQ(capacity.limited_by, config.limited_by) << config.name;
   }
   EXPECT_GE(inside, 4);
@@ -146,6 +147,7 @@ TEST(CapacityInTheSimulator, IsSaidOfACrossingExactlyAtAStep) {
     inside += holds ? 1 : 0;
     std::printf("seed %d: %s: %s\n", 42 + i, capacity.sentence.c_str(),
                 holds ? "inside" : "OUTSIDE");
+    std::fflush(stdout);
   }
   EXPECT_GE(inside, kSweeps - 1);
 }

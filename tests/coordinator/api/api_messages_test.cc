@@ -10,6 +10,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "plimsoll/v1/api.pb.h"
+#include "tests/coordinator/api/sample_cost.h"
 #include "tests/coordinator/api/sample_runs.h"
 
 namespace plimsoll {
@@ -17,6 +18,8 @@ namespace {
 
 using testing::ALiveStatus;
 using testing::ARun;
+using testing::FullCost;
+using testing::FullRecipe;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using testing::SampleRun;
@@ -125,6 +128,9 @@ RunView FullView() {
   // Of another bar than the rest: a tier's limit on TTFT stands before the one on all calls.
   view.status->numbers.parts.insert(view.status->numbers.parts.begin(),
                                     {ATiersLimit(), 40, {.value = 9, .infinite = true}});
+  const CapacityEnd end = {CapacityEnd::Kind::kAt, 12.4, 9.6, true};
+  view.info.capacity->band = CapacityBand{.value = end, .low = end, .high = end};
+  view.info.capacity->parts[0] = {.limit = ATiersLimit(), .band = view.info.capacity->band};
   view.model = SampleRun();
   view.model.bar.limits[0] = ATiersLimit();
   view.model.steps = {FullStep()};
@@ -135,6 +141,8 @@ RunView FullView() {
                                           .min_tokens = true,
                                           .ignore_eos = true};
   view.log = {{.at = view.info.started, .text = "run r1"}};
+  view.model.cost = FullCost();
+  view.recipe = FullRecipe();
   return view;
 }
 
@@ -342,34 +350,6 @@ TEST(ApiMessages, JsonReadsBackAsTheSameMessage) {
   EXPECT_THAT(*json, HasSubstr(R"("started_at":"2027-01-15T08:00:00.250Z")"));
   EXPECT_THAT(*json, HasSubstr(R"("seed":"18446744073709551615")"));
   EXPECT_THAT(*json, HasSubstr(R"("verdict":"VERDICT_FAIL")"));
-}
-
-TEST(ApiMessages, ACapacityIsANumberWithAnIntervalAndPartsOfItsOwn) {
-  RunView view{.info = ARun("r1", 1'800'000'000, RunState::kFinished)};
-  v1::Run run;
-  ToApi(view, &run);
-  const v1::Capacity& capacity = run.summary().capacity();
-  EXPECT_EQ(capacity.passed_sessions(), 10u);
-  const v1::CapacityBand& band = capacity.band();
-  EXPECT_EQ(band.value().kind(), v1::CAPACITY_END_KIND_AT);
-  EXPECT_EQ(band.value().sessions(), 12.4);
-  EXPECT_EQ(band.value().whole_sessions(), 12u);
-  EXPECT_EQ(band.value().requests_in_flight_mean(), 9.6);
-  EXPECT_TRUE(band.value().requests_in_flight_interpolated());
-  EXPECT_FALSE(band.low_95().requests_in_flight_interpolated());
-  EXPECT_EQ(band.high_95().kind(), v1::CAPACITY_END_KIND_AT_LEAST);
-  EXPECT_FALSE(band.high_95().has_requests_in_flight_mean());
-  EXPECT_EQ(capacity.limiting_part(), 1u);
-  ASSERT_EQ(capacity.parts_size(), 2);
-  EXPECT_EQ(capacity.parts(0).limit().key(), "errors");
-  EXPECT_FALSE(capacity.parts(0).has_band());
-  EXPECT_EQ(capacity.parts(1).band().value().sessions(), 12.4);
-  // Stored by an earlier version: without the number.
-  view.info.capacity = Capacity{.passed = 10, .sentence = "10 sessions hold"};
-  v1::Run old;
-  ToApi(view, &old);
-  EXPECT_FALSE(old.summary().capacity().has_band());
-  EXPECT_FALSE(old.summary().capacity().has_limiting_part());
 }
 
 TEST(ApiMessages, ARunThatGoesOnHasNoEndAndNoVerdictYet) {

@@ -292,13 +292,13 @@ TEST(Suspicion, AnExtensionCountsOnAndIsNoOpening) {
   SuspicionCounts later{
       .warm_up_attempts = 3, .measured_attempts = 50, .refusals_ok = 2, .wall_moved_ns = 7};
   later.blocks = {{0, 25, 7}};
-  step.Extend(later);
+  step.Extend(later, 3);  // Nobody answered in its last block.
   EXPECT_EQ(step.warm_up_attempts, 10u);
   EXPECT_EQ(step.measured_attempts, 90u);
   EXPECT_EQ(step.refusals_ok, 3u);
   EXPECT_EQ(step.wall_moved_ns, 7);
   ASSERT_EQ(step.blocks.size(), 3u);
-  EXPECT_EQ(step.blocks[2], (BlockFigures{2, 25, 7}));
+  EXPECT_EQ(step.blocks[2], (BlockFigures{3, 25, 7}));
 }
 
 }  // namespace

@@ -88,7 +88,7 @@ TEST(Decision, ChancesAreThoseOfAMonteCarlo) {
       if (2.0 * better / static_cast<double>(calls) > 0.9 + half) ++passes;
       if (2.0 * worse / static_cast<double>(calls) < 0.9 - half) ++fails;
     }
-    const Chances chances = ChancesOfDecision(kTtft, calls, half);
+    const Chances chances = ChancesOfDecision(kTtft, calls, {0.9 - half, 0.9 + half});
     EXPECT_NEAR(chances.better_passes, passes / double{kSteps}, 0.06);
     EXPECT_NEAR(chances.worse_fails, fails / double{kSteps}, 0.06);
   }
@@ -111,7 +111,7 @@ TEST(Decision, ErrorsAreBinomialAtTheDesignEffect) {
     if (2.0 * better / kCalls < 0.1 - half) ++passes;
     if (2.0 * worse / kCalls > 0.1 + half) ++fails;
   }
-  const Chances chances = ChancesOfDecision(kErrors, kCalls, half);
+  const Chances chances = ChancesOfDecision(kErrors, kCalls, {0.1 - half, 0.1 + half});
   EXPECT_NEAR(chances.better_passes, passes / double{kSteps}, 0.06);
   EXPECT_NEAR(chances.worse_fails, fails / double{kSteps}, 0.06);
 }
@@ -127,7 +127,9 @@ TEST(Decision, AWholeAnswerAndItsSpeedSpreadAsATimeDoes) {
 TEST(Decision, MoreCallsDecideMoreOften) {
   double before = -1;
   for (const std::uint64_t calls : {50u, 200u, 800u, 3200u, 12800u}) {
-    const Chances chances = ChancesOfDecision(kTtft, calls, HalfWidth(0.9, 15, calls));
+    const double half = HalfWidth(0.9, 15, calls);
+    const Chances chances =
+        ChancesOfDecision(kTtft, calls, {0.9 - half, std::min(1.0, 0.9 + half)});
     EXPECT_GT(chances.worse_fails, before);
     before = chances.worse_fails;
   }
@@ -135,10 +137,10 @@ TEST(Decision, MoreCallsDecideMoreOften) {
 }
 
 TEST(Decision, AnIntervalThatReachesBeyondAllDecidesNothing) {
-  EXPECT_EQ(ChancesOfDecision(kTtft, 40, 0.12).better_passes, 0);
-  EXPECT_EQ(ChancesOfDecision(kErrors, 40, 0.12).better_passes, 0);
+  EXPECT_EQ(ChancesOfDecision(kTtft, 40, {0.78, 1}).better_passes, 0);
+  EXPECT_EQ(ChancesOfDecision(kErrors, 40, {0, 0.22}).better_passes, 0);
   const Limit none{.metric = Metric::kErrors, .value = 0};
-  const Chances chances = ChancesOfDecision(none, 400, 0);
+  const Chances chances = ChancesOfDecision(none, 400, {0, 0});
   EXPECT_EQ(chances.better_passes, 0) << "0% can never pass";
   EXPECT_EQ(chances.worse_fails, 0) << "20% more than nothing is nothing";
 }

@@ -219,7 +219,7 @@ TEST(DryPlan, ATiersLimitIsAboutItsLanesAndCalls) {
   EXPECT_EQ(step.parts[3].calls, 150u) << "three heavy lanes, a call each 2 s";
   EXPECT_EQ(step.parts[3].calls_needed, 72u);
   // Two degrees of freedom: t = 4.3027.
-  EXPECT_NEAR(*step.parts[3].half_width,
+  EXPECT_NEAR(0.95 - step.parts[3].close->low,
               4.302652729911275 * std::sqrt(kDesignEffectAssumed * 0.95 * 0.05 / 150), 1e-9);
   // As slow as the bar allows heavy calls are 2 s + 100/20 s now, not 3 s + 5 s.
   EXPECT_NEAR(step.requests_at_bar, 3 * 100 / 7.0 + 3 * 100 / 3.05, 0.1);

@@ -106,11 +106,37 @@ TEST(ExportRows, ReasonsWithCommasQuotesAndLinesSurvive) {
   step.notes = {"lost \"b\", twice", "x\ny"};
   std::string csv;
   AppendStep(RowForm::kCsv, step, &csv);
-  EXPECT_EQ(Cells(csv).back(), "lost \"b\", twice; x\ny");
+  EXPECT_THAT(Cells(csv), ::testing::Contains("lost \"b\", twice; x\ny"));
   step.notes = {"\xff"};
   std::string json;
   AppendStep(RowForm::kJsonl, step, &json);
   EXPECT_EQ(Json::parse(json)["notes"], "\xEF\xBF\xBD");
+}
+
+TEST(ExportRows, CostsAreOfTheStepAndEmptyWhereUnknown) {
+  StepRow step{.summary = testing::SampleRun().steps[0].summary, .notes = {}};
+  const CostSettings price{.nodes = 4, .micros = 14'400'000, .currency = "USD"};
+  std::string line;
+  AppendStep(RowForm::kJsonl, step, &line, price);
+  Json json = Json::parse(line);
+  EXPECT_EQ(json["cost_currency"], "USD");
+  EXPECT_DOUBLE_EQ(json["cost_per_session_hour"], 5.76);
+  // 0.24 M tokens out in five minutes: 2.88 M an hour for 57.60.
+  EXPECT_DOUBLE_EQ(json["cost_per_million_tokens_if_out_carried_all"], 20);
+  step.summary.tokens_cached.reset();
+  line.clear();
+  AppendStep(RowForm::kJsonl, step, &line, price);
+  json = Json::parse(line);
+  EXPECT_TRUE(json["cost_per_million_tokens_if_cached_in_carried_all"].is_null());
+  line.clear();
+  AppendStep(RowForm::kJsonl, step, &line);
+  json = Json::parse(line);
+  EXPECT_TRUE(json["cost_per_session_hour"].is_null());
+  EXPECT_FALSE(json["cost_million_tokens_per_hour"].is_null());
+  step.summary.verdict.is_void = true;
+  line.clear();
+  AppendStep(RowForm::kJsonl, step, &line, price);
+  EXPECT_TRUE(Json::parse(line)["cost_per_session_hour"].is_null());
 }
 
 TEST(ExportRows, InfiniteIsSaidAndNoNumberIsMadeUp) {

@@ -199,6 +199,33 @@ TEST(Reports, TokensThatNobodyReportedAreNotZero) {
   EXPECT_THAT(TextReport(model), HasSubstr("9,000,000 in, 0 of them cached; 240,000 out"));
 }
 
+TEST(Reports, SayWhatTheHeldLoadCostsOrWhyNot) {
+  ReportModel model = SampleRun();
+  // 57.60 an hour for 10 sessions, and for 108 + 2.88 M tokens.
+  EXPECT_THAT(TextReport(model), HasSubstr("cost       5.76 USD per session-hour (4 nodes at 14.4 "
+                                           "USD an hour, 10 sessions); per"));
+  auto json = nlohmann::json::parse(JsonReport(model), nullptr, false);
+  EXPECT_DOUBLE_EQ(json["cost"]["per_session_hour"], 5.76);
+  EXPECT_DOUBLE_EQ(json["cost"]["per_million_tokens"], 57.6 / 110.88);
+  EXPECT_DOUBLE_EQ(json["cost"]["sessions_per_node"], 2.5);
+  EXPECT_EQ(json["recipe"]["files"][0]["path"], "recipes/7.yaml");
+  model.steps[0].summary.tokens_cached.reset();
+  model.steps[0].summary.fidelity.cached_n = 0;
+  Conclude(model);
+  EXPECT_THAT(TextReport(model), HasSubstr("usage reports no cached tokens"));
+  json = nlohmann::json::parse(JsonReport(model), nullptr, false);
+  EXPECT_TRUE(json["cost"]["per_million_tokens_if_cached_in_carried_all"].is_null());
+  EXPECT_EQ(json["cost"]["absent_because"]["per_million_tokens_if_cached_in_carried_all"],
+            "usage reports no cached tokens");
+  model.price.reset();
+  Conclude(model);
+  EXPECT_THAT(TextReport(model), HasSubstr("cost       not known: add cost: {nodes: 4"));
+  model.steps.clear();
+  Conclude(model);
+  json = nlohmann::json::parse(JsonReport(model), nullptr, false);
+  EXPECT_EQ(json["cost"]["absent_because"]["per_session_hour"], "no step held");
+}
+
 TEST(JsonReport, NumbersThatJsonCannotHoldAreNull) {
   ReportModel model = SampleRun();
   model.steps[0].summary.agents[0].cpu_share_max = std::numeric_limits<double>::quiet_NaN();

@@ -77,6 +77,12 @@ inline ReportModel SampleRun() {
   model.steps[0].summary.replay = slow.replay;
   for (TierReplay& tier : model.steps[0].summary.replay.tiers) tier.fidelity = {};
   model.steps[2].notes = {"repeated: the step before had no data"};
+  model.price = CostSettings{.nodes = 4, .micros = 14'400'000, .currency = "USD"};
+  model.recipe_note = "two copies";
+  model.recipe_files = {{.path = "recipes/7.yaml",
+                         .digest = std::string(64, '7'),
+                         .bytes = 120,
+                         .secrets_left_out = 1}};
   model.stopped_because = "15 sessions miss: TTFT, errors";
   model.notes = {"what an interval is about: this deployment, in this window, with other sessions"};
   model.files_written = {"store/ (run 20260101-2200-7f3a)", "report.json"};

@@ -22,6 +22,7 @@ std::string Hex(std::string_view bytes) {
 TEST(Keys, ExactBytes) {
   EXPECT_EQ(Hex(Schema()), "56");
   EXPECT_EQ(Hex(Header("ab-1")), "5261622d3100");
+  EXPECT_EQ(Hex(Recipe("ab-1")), "5061622d3100");
   EXPECT_EQ(Hex(Encode(StartKey{0x0102030405060708u, "ab"})), "530102030405060708616200");
   EXPECT_EQ(Hex(Encode(StepKey{"ab", 0x01020304})), "5461620001020304");
   EXPECT_EQ(Hex(Encode(CellKey{"ab", 1, 2, 0xfffffffe})), "436162000000000100000002fffffffe");

@@ -1,0 +1,266 @@
+// Comparisons over models: the ranking, what the data supports, what is refused and warned of, and
+// how it reads (golden files; PLIMSOLL_UPDATE_GOLDEN=1 rewrites them).
+#include <sstream>
+
+#include <nlohmann/json.hpp>
+
+#include "common/base/text.h"
+#include "coordinator/report/compare_json.h"
+#include "coordinator/report/compare_text.h"
+#include "coordinator/report/comparison.h"
+#include "coordinator/report/text_layout.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/coordinator/report/compare_sample.h"
+#include "tests/fakes/golden.h"
+
+namespace plimsoll {
+namespace {
+
+using testing::AFile;
+using testing::ARecipe;
+using testing::ComparedScenario;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using testing::ExpectGolden;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using testing::TwoRecipes;
+
+TEST(Compare, ReadsAsTheGoldenFiles) {
+  const Comparison comparison = CompareRuns(TwoRecipes(), 10);
+  ExpectGolden("compare/two.txt", CompareText(comparison));
+  ExpectGolden("compare/two.json", CompareJson(comparison));
+  std::istringstream lines(CompareText(comparison));
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_LE(Columns(line), kReportColumns) << line;
+    EXPECT_EQ(line, Printable(line));
+  }
+}
+
+TEST(Compare, TheCheapestThatHoldsTheTargetWins) {
+  // 4 x 14.40 / 10 = 5.76 against 5 x 14.40 / 15 = 4.80 per session-hour.
+  const Comparison at_ten = CompareRuns(TwoRecipes(), 10);
+  ASSERT_TRUE(at_ten.has_winner);
+  EXPECT_EQ(at_ten.runs[0].id, "20260102-recipe-7");
+  EXPECT_DOUBLE_EQ(*at_ten.runs[0].cost.per_session_hour.value, 4.8);
+  EXPECT_DOUBLE_EQ(*at_ten.runs[1].cost.per_session_hour.value, 5.76);
+  EXPECT_THAT(at_ten.winner, HasSubstr("the cheapest of 2 that hold 10 sessions, at 4.8 USD"));
+
+  const Comparison at_fifteen = CompareRuns(TwoRecipes(), 15);
+  EXPECT_THAT(at_fifteen.winner, HasSubstr("the only one that holds 15 sessions"));
+  EXPECT_EQ(at_fifteen.runs[1].verdict.verdict, Verdict::kFail);
+
+  std::vector<ComparedRun> runs = TwoRecipes();
+  runs[1].model.price->micros *= 2;  // 9.60 a session-hour.
+  Conclude(runs[1].model);
+  const Comparison dearer = CompareRuns(runs, 10);
+  EXPECT_EQ(dearer.runs[0].id, "20260101-recipe-6") << "holds fewer, but for less";
+}
+
+TEST(Compare, WithoutAPriceNobodyIsTheCheapest) {
+  std::vector<ComparedRun> runs = TwoRecipes();
+  runs[0].model.price.reset();
+  Conclude(runs[0].model);
+  Comparison comparison = CompareRuns(runs, 10);
+  EXPECT_FALSE(comparison.has_winner);
+  EXPECT_THAT(comparison.winner, HasSubstr("because B has no price"));
+  EXPECT_FALSE(comparison.pairs[0].cost_supported);
+  EXPECT_THAT(comparison.pairs[0].cost, HasSubstr("no data of B"));
+  EXPECT_THAT(CompareText(comparison), HasSubstr("– not known: the scenario names no price"));
+
+  runs = TwoRecipes();
+  runs[0].model.price->currency = "EUR";
+  Conclude(runs[0].model);
+  comparison = CompareRuns(runs, 10);
+  EXPECT_FALSE(comparison.has_winner);
+  EXPECT_THAT(comparison.winner, HasSubstr("different currencies"));
+  EXPECT_THAT(comparison.pairs[0].cost, HasSubstr("not comparable: USD against EUR"));
+}
+
+TEST(Compare, NobodyWinsWhereNobodyHolds) {
+  const Comparison comparison = CompareRuns(TwoRecipes(), 40);
+  EXPECT_FALSE(comparison.has_winner);
+  EXPECT_THAT(comparison.winner, HasSubstr("no recipe holds 40 sessions"));
+}
+
+const StepDifference& At(const Comparison& comparison, std::uint32_t sessions, Metric metric) {
+  for (const StepDifference& step : comparison.pairs.at(0).steps) {
+    if (step.sessions == sessions && step.limit.metric == metric) return step;
+  }
+  ADD_FAILURE() << "no such difference";
+  return comparison.pairs.at(0).steps.at(0);
+}
+
+TEST(Compare, SaysWhichDifferencesTheDataSupports) {
+  const Comparison comparison = CompareRuns(TwoRecipes(), 10);
+  ASSERT_TRUE(comparison.pairs[0].paired);
+  const StepDifference& big = At(comparison, 15, Metric::kTtft);
+  EXPECT_TRUE(big.share.supported());
+  EXPECT_TRUE(big.first_better);
+  EXPECT_GT(big.share.low, 0.1);
+  EXPECT_FALSE(At(comparison, 15, Metric::kInteractivity).share.supported());
+  EXPECT_EQ(At(comparison, 15, Metric::kErrors).share.value, 0);
+  // 15 or more against 10 to under 15: apart.
+  EXPECT_TRUE(comparison.pairs[0].capacity_supported);
+  EXPECT_THAT(comparison.pairs[0].capacity, HasSubstr("that A holds more is supported"));
+}
+
+TEST(Compare, CapacitiesThatMayBeTheSameAreNotToldApart) {
+  std::vector<ComparedRun> runs = TwoRecipes();
+  testing::AddStep({20, {6, 6, 6}}, &runs[1]);
+  runs[0].model.steps.pop_back();
+  runs[0].cells.pop_back();
+  Conclude(runs[0].model);
+  Conclude(runs[1].model);
+  // 10 or more against 15 to under 20.
+  const Comparison comparison = CompareRuns(runs, 10);
+  EXPECT_FALSE(comparison.pairs[0].capacity_supported);
+  EXPECT_THAT(comparison.pairs[0].capacity, HasSubstr("not supported by this data"));
+  EXPECT_FALSE(comparison.pairs[0].cost_supported);
+}
+
+TEST(Compare, OtherSeedsAreNotPaired) {
+  std::vector<ComparedRun> runs = TwoRecipes();
+  runs[1].info.seed = 7;
+  const Comparison comparison = CompareRuns(runs, 10);
+  EXPECT_FALSE(comparison.pairs[0].paired);
+  EXPECT_THAT(comparison.pairs[0].why_unpaired, HasSubstr("seed 7 against 42"));
+  EXPECT_FALSE(At(comparison, 15, Metric::kTtft).share.by_lane);
+  EXPECT_TRUE(At(comparison, 15, Metric::kTtft).share.supported()) << "large enough all the same";
+}
+
+TEST(Compare, AlwaysSaysThatOneNightIsOneNight) {
+  const Comparison comparison = CompareRuns(TwoRecipes(), 10);
+  EXPECT_THAT(comparison.notes, Contains(HasSubstr("one night is one night")));
+  EXPECT_THAT(comparison.notes, Contains(HasSubstr("6 differences were looked at")));
+}
+
+TEST(Compare, PartsWithoutDataAndVoidStepsGiveNoDifference) {
+  std::vector<ComparedRun> runs = TwoRecipes();
+  PartVerdict& part = runs[0].model.steps[1].summary.verdict.parts[0];
+  part.verdict = Verdict::kNoData;
+  part.reason = "only 80% of the planned load was sent";
+  Comparison comparison = CompareRuns(runs, 10);
+  EXPECT_THAT(At(comparison, 15, Metric::kTtft).why_not, HasSubstr("no data: only 80%"));
+  runs[0].model.steps[1].summary.verdict.is_void = true;
+  comparison = CompareRuns(runs, 10);
+  for (const StepDifference& step : comparison.pairs[0].steps) EXPECT_EQ(step.sessions, 10u);
+
+  runs = TwoRecipes();
+  runs[1].cells.clear();
+  runs[1].cells_unread = "its cells are an earlier version's";
+  comparison = CompareRuns(runs, 10);
+  EXPECT_THAT(At(comparison, 10, Metric::kTtft).why_not, HasSubstr("an earlier version's"));
+  runs = TwoRecipes();
+  for (CellCounts& cell : runs[1].cells[0]) cell.parts.clear();
+  comparison = CompareRuns(runs, 10);
+  EXPECT_THAT(At(comparison, 10, Metric::kTtft).why_not, HasSubstr("another bar"));
+}
+
+TEST(Compare, WhatWasNotMeasuredAlikeIsNamed) {
+  const struct {
+    void (*change)(ComparedRun&);
+    const char* want;
+  } cases[] = {
+      {[](ComparedRun& r) { r.info.corpus_digest = "beef"; }, "another corpus (c0ffee00 against"},
+      {[](ComparedRun& r) { r.scenario.mix[0].share = 3; }, "another mix (1 heavy : 1 light"},
+      {[](ComparedRun& r) { r.model.bar.limits[0].value = 6; }, "another bar (TTFT P90 <= 5.3 s"},
+      {[](ComparedRun& r) { r.model.bar.limits.pop_back(); }, "another bar"},
+      {[](ComparedRun& r) { r.scenario.replay.history = History::kLive; },
+       "other replay settings (history)"},
+      {[](ComparedRun& r) {
+         r.scenario.replay.think_time = ThinkTime::kRecorded;
+         r.scenario.replay.failure.attempts_max = 1;
+       },
+       "other replay settings (think time, failure policy)"},
+      {[](ComparedRun& r) { r.scenario.sweep.measure = 10min; },
+       "another measured time (5m in blocks of 1m against 10m"},
+      {[](ComparedRun& r) { r.scenario.sweep.block = 30s; }, "blocks of 30s"},
+  };
+  EXPECT_THAT(NotComparable(TwoRecipes()), IsEmpty());
+  for (const auto& c : cases) {
+    std::vector<ComparedRun> runs = TwoRecipes();
+    c.change(runs[1]);
+    EXPECT_THAT(NotComparable(runs), ElementsAre(HasSubstr(c.want)));
+    const Comparison anyway = CompareRuns(runs, 10);
+    EXPECT_THAT(anyway.warnings, Contains(HasSubstr("not comparable: ")));
+    EXPECT_THAT(anyway.pairs[0].steps, IsEmpty()) << c.want;
+    EXPECT_FALSE(anyway.pairs[0].paired);
+    EXPECT_FALSE(anyway.pairs[0].capacity_supported);
+  }
+}
+
+TEST(Compare, WarnsWhereMoreThanOneThingDiffers) {
+  Comparison comparison = CompareRuns(TwoRecipes(), 10);
+  EXPECT_THAT(comparison.warnings,
+              ElementsAre(HasSubstr("differ in 2 things, so a difference cannot be put down to one "
+                                    "of them: 7.yaml -> 6.yaml (key engine.chunk); nodes (5 "
+                                    "against 4")));
+  std::vector<ComparedRun> runs = TwoRecipes();
+  runs[1].model.price->nodes = 4;
+  Conclude(runs[1].model);
+  comparison = CompareRuns(runs, 10);
+  EXPECT_THAT(comparison.warnings, IsEmpty());
+  EXPECT_THAT(comparison.notes, Contains(HasSubstr("differ in one thing: 7.yaml -> 6.yaml")));
+
+  runs[1].scenario.target.model = "glm-5.4";
+  runs[1].scenario.target.headers = {{"x-team", "secret-value"}};
+  runs[1].scenario.target.extra_body = "\"a\":1";
+  runs[1].info.plimsoll_version = "0.2.0";
+  comparison = CompareRuns(runs, 10);
+  EXPECT_THAT(comparison.warnings, Contains(HasSubstr("differ in 4 things")));
+  EXPECT_THAT(comparison.warnings, Contains(HasSubstr("target headers (x-team)")));
+  EXPECT_THAT(comparison.warnings, Contains(HasSubstr("plimsoll 0.2.0")));
+  EXPECT_THAT(comparison.warnings, Not(Contains(HasSubstr("secret-value"))));
+}
+
+TEST(Compare, SaysThatARecipeIsNotKept) {
+  std::vector<ComparedRun> runs = TwoRecipes();
+  runs[0].recipe.reset();
+  EXPECT_THAT(CompareRuns(runs, 10).warnings, Contains(HasSubstr("no recipe is kept with B")));
+  runs = TwoRecipes();
+  runs[1] = runs[0];
+  runs[1].info.id = "again";
+  EXPECT_THAT(CompareRuns(runs, 10).notes, Contains(HasSubstr("what differs is the window")));
+}
+
+TEST(Compare, TheTargetIsTheScenariosOrMustBeNamed) {
+  std::vector<ComparedRun> runs = TwoRecipes();
+  EXPECT_EQ(*CommonTarget(runs, std::nullopt), 10u);
+  EXPECT_EQ(*CommonTarget(runs, 15), 15u);
+  runs[1].model.target.reset();
+  const auto differ = CommonTarget(runs, std::nullopt);
+  EXPECT_TRUE(absl::IsInvalidArgument(differ.status()));
+  EXPECT_THAT(std::string(differ.status().message()), HasSubstr("--target N"));
+  EXPECT_EQ(*CommonTarget(runs, 15), 15u);
+}
+
+TEST(Compare, HostileTextNeitherSteersATerminalNorBreaksTheJson) {
+  std::vector<ComparedRun> runs = TwoRecipes();
+  for (ComparedRun& run : runs) {
+    run.info.name = "\x1b[31m\n\xff";
+    run.model.started_at = "\xff";
+    run.info.plimsoll_version = run.info.id + "\xff\n";
+    run.scenario.target.model = run.info.id + "\x1b";
+  }
+  const Comparison comparison = CompareRuns(runs, 10);
+  const std::string text = CompareText(comparison);
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
+  EXPECT_FALSE(nlohmann::json::parse(CompareJson(comparison), nullptr, false).is_discarded());
+}
+
+TEST(Compare, ManyRunsAreEachComparedWithTheFirst) {
+  std::vector<ComparedRun> runs;
+  for (std::size_t i = 0; i < kRunsComparedMax; ++i) {
+    runs.push_back(TwoRecipes()[i % 2]);
+    runs.back().info.id += "-" + std::to_string(i);
+  }
+  const Comparison comparison = CompareRuns(runs, 10);
+  EXPECT_EQ(comparison.pairs.size(), kRunsComparedMax - 1);
+  EXPECT_EQ(comparison.runs.back().letter, "Z");
+}
+
+}  // namespace
+}  // namespace plimsoll

@@ -377,11 +377,6 @@ TEST(ApiMessages, LiveIsTheRunThatACoordinatorIsAt) {
   EXPECT_EQ(runs.runs(2).state(), v1::RUN_STATE_FAILED);
 }
 
-TEST(ApiJson, AnErrorIsACodeAndASentence) {
-  EXPECT_EQ(ErrorJson(absl::NotFoundError("no \"x\"")),
-            "{\"code\":\"NOT_FOUND\",\"message\":\"no \\\"x\\\"\"}\n");
-}
-
 TEST(ApiMessages, LivePartsFollowTheBarAndTheOldFieldsTheFirstLimitOnAllCalls) {
   v1::LiveStatus out;
   LiveStatus status = *FullView().status;

@@ -12,8 +12,8 @@
 #include "coordinator/judge/metrics.h"
 #include "coordinator/judge/step_origin.h"
 #include "coordinator/planning/replay_plan.h"
+#include "coordinator/report/bar_text.h"
 #include "coordinator/report/text_layout.h"
-#include "coordinator/report/text_report.h"
 
 namespace plimsoll {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "common/base/text.h"
 #include "coordinator/judge/capacity_words.h"
+#include "coordinator/report/bar_text.h"
 #include "coordinator/report/cost_text.h"
 #include "coordinator/report/text_layout.h"
-#include "coordinator/report/text_report.h"
 
 namespace plimsoll {
 namespace {

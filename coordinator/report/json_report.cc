@@ -19,10 +19,8 @@ Json Number(double value) {
 Json Number(const std::optional<double>& value) {
   return value ? Number(*value) : Json();
 }
-Json Number(const std::optional<std::uint32_t>& value) {
-  return value ? Json(*value) : Json();
-}
-Json Number(const std::optional<std::uint64_t>& value) {
+template <typename Count>
+Json Number(const std::optional<Count>& value) {
   return value ? Json(*value) : Json();
 }
 // What is not known is null.
@@ -123,6 +121,16 @@ Json Of(const Identity& identity) {
 Json Of(const Suspicion& suspicion) {
   return {{"check", Name(suspicion.check)}, {"text", suspicion.text}};
 }
+Json Of(const LadderResult& ladder) {
+  return {{"tier", ladder.tier}, {"sentence", ladder.sentence}};
+}
+
+Json Of(const ReportedRecipeFile& file) {
+  return {{"path", file.path},
+          {"sha256", file.digest},
+          {"bytes_kept", file.bytes},
+          {"secrets_left_out", file.secrets_left_out}};
+}
 
 Json OutcomesOf(const ErrorSummary& errors) {
   Json json = Json::object();
@@ -156,7 +164,6 @@ Json TierOf(const TierReplay& tier, bool told) {
 
 Json Of(const PartCapacity& part);
 Json Of(const ReportedStep& step);
-Json Of(const LadderResult& ladder);
 
 template <typename T>
 Json ListOf(const std::vector<T>& values) {
@@ -252,19 +259,12 @@ Json Of(const PreflightSummary& preflight) {
 }
 
 Json Of(const StepOrigin& origin) {
-  Json early;
-  if (origin.failed_early_after) {
-    early = {{"after_blocks", *origin.failed_early_after},
-             {"measured_s", ToSeconds(origin.measured)}};
-  }
+  const Json early = {{"after_blocks", Number(origin.failed_early_after)},
+                      {"measured_s", ToSeconds(origin.measured)}};
   return {{"kind", Name(origin.kind)},
           {"ladder", origin.ladder},
           {"reason", origin.reason},
-          {"failed_early", std::move(early)}};
-}
-
-Json Of(const LadderResult& ladder) {
-  return {{"tier", ladder.tier}, {"sentence", ladder.sentence}};
+          {"failed_early", Known(origin.failed_early_after.has_value(), early)}};
 }
 
 Json Of(const ReportedStep& step) {
@@ -365,14 +365,7 @@ Json Of(const Cost& cost) {
 }
 
 Json RecipeOf(const ReportModel& model) {
-  Json files = Json::array();
-  for (const ReportedRecipeFile& file : model.recipe_files) {
-    files.push_back({{"path", file.path},
-                     {"sha256", file.digest},
-                     {"bytes_kept", file.bytes},
-                     {"secrets_left_out", file.secrets_left_out}});
-  }
-  return {{"note", model.recipe_note}, {"files", std::move(files)}};
+  return {{"note", model.recipe_note}, {"files", ListOf(model.recipe_files)}};
 }
 
 }  // namespace

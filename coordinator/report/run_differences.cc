@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "common/config/quantities.h"
+#include "coordinator/report/bar_text.h"
 #include "coordinator/report/recipe_diff.h"
-#include "coordinator/report/text_report.h"
 
 namespace plimsoll {
 namespace {

@@ -7,9 +7,6 @@
 
 namespace plimsoll {
 
-// "TTFT P90 <= 5.3 s · errors <= 2%".
-std::string BarSentence(const Bar& bar);
-
 // Ends with a newline. Pure.
 std::string TextReport(const ReportModel& model);
 

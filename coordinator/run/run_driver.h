@@ -137,7 +137,7 @@ class RunDriver final : public FleetEvents {
   std::vector<LaneSpec> lanes_;      // Of the current step.
   std::uint64_t records_acked_ = 0;  // Of the whole run.
   std::vector<RunStep> steps_;
-  std::vector<StepFigures> figures_;     // Of the steps that were judged.
+  std::vector<StepFigures> figures_;     // Of the ladder's steps that were judged.
   std::optional<WallWatch> wall_;        // Of the present step.
   StepEvidence last_evidence_;           // Of the last judged step: an extension joins it.
   std::optional<EarlyFinding> finding_;  // Of the present step: it was failed early.

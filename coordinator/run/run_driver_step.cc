@@ -100,9 +100,15 @@ void RunDriver::Do(const action::EndMeasure& a) {
 }
 
 std::vector<Suspicion> RunDriver::LookAt(const StepEvidence& evidence, const StepVerdict& verdict) {
+  // Figures of another ladder are of another load, and those of a step that was cut short lack the
+  // calls that were open.
+  const bool other_ladder =
+      !steps_.empty() && steps_.back().summary.origin.ladder != machine_.state().origin.ladder;
+  if (other_ladder) figures_.clear();
+  const bool partial = verdict.is_void || finding_.has_value();
   std::vector<Suspicion> found =
-      SuspicionsOf(evidence, verdict.is_void, {.others = figures_, .server = std::nullopt});
-  figures_.push_back(FiguresOf(evidence, verdict.is_void));
+      SuspicionsOf(evidence, partial, {.others = figures_, .server = std::nullopt});
+  figures_.push_back(FiguresOf(evidence, partial));
   return found;
 }
 

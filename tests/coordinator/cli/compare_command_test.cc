@@ -85,6 +85,44 @@ TEST_F(CompareStoredTest, ReadsTheSameAsTheModels) {
   EXPECT_THAT(comparison->warnings, Contains(HasSubstr("key engine.chunk")));
 }
 
+TEST_F(CompareStoredTest, AnExtensionIsReadWithWhatItExtends) {
+  // The same calls, once as a step and once as half of it and an extension with the rest.
+  std::vector<ComparedRun> runs = testing::TwoRecipes();
+  ComparedRun& split = runs[0];
+  split.info.id = "20260103-split";
+  const StepSummary whole = split.model.steps[0].summary;
+  StepSummary first = whole;
+  first.plan.measure = 2 * whole.plan.block;
+  StepSummary more = whole;
+  more.plan.step = 2;
+  more.origin.kind = StepKind::kExtension;
+  std::vector<CellCounts> cells = split.cells[0];
+  std::vector<CellCounts> rest;
+  for (const CellCounts& cell : cells) {
+    if (cell.block < 2) continue;
+    rest.push_back(cell);
+    rest.back().block -= 2;
+  }
+  std::erase_if(cells, [](const CellCounts& cell) { return cell.block >= 2; });
+  split.model.steps = {{.summary = first}, {.summary = more}};
+  split.cells = {cells, rest};
+  Put(repo_, split, ScenarioText("recipe-6", 4));
+  const auto differences = [&](const std::string& id) {
+    const auto comparison = CompareStored(repo_, {.runs = {id, "20260102-recipe-7"}, .target = 10});
+    std::vector<double> values;
+    if (!comparison.ok()) return values;
+    for (const StepDifference& step : comparison->pairs[0].steps) {
+      if (step.sessions != 10) continue;
+      for (double value : {step.share.value, step.share.low, step.share.high}) {
+        values.push_back(value);
+      }
+    }
+    return values;
+  };
+  EXPECT_THAT(differences("20260103-split"), ::testing::SizeIs(::testing::Gt(0u)));
+  EXPECT_EQ(differences("20260103-split"), differences("20260101-recipe-6"));
+}
+
 TEST_F(CompareStoredTest, BadInputEndsInASentence) {
   EXPECT_THAT(Refused({.runs = {"20260101"}}), HasSubstr("compare takes 2 to 26 runs, not 1"));
   EXPECT_THAT(Refused({.runs = {}}), HasSubstr("not 0"));

@@ -39,10 +39,12 @@ StepEvidence SoFar(std::uint32_t done, std::uint32_t within) {
       cell.attempts = 10;
       cell.ttft_n = 10;
       // Lanes differ a little, so that the interval is that of a real step.
-      cell.ttft_within = std::min(10u, (lane + block) % 2 == 0 ? within + 1 : within - 1);
+      const std::uint32_t hits = std::min(10u, (lane + block) % 2 == 0 ? within + 1 : within - 1);
+      // By the bar's limits: TTFT, errors.
+      cell.parts = {{.n = 10, .hits = hits, .hits_strict = hits, .hits_loose = hits}, {}};
       e.cells.push_back(cell);
       for (std::uint32_t i = 0; i < 10; ++i) {
-        e.ttft_ns.Record(i < cell.ttft_within ? 500'000'000 : 2'000'000'000);
+        e.ttft_ns.Record(i < hits ? 500'000'000 : 2'000'000'000);
       }
     }
   }
@@ -77,7 +79,7 @@ TEST(EarlyLook, AFailAt95PercentIsNotEnoughForTheFirstLook) {
   // Six lanes: what is confident for one look of 95% is not for one of 1e-4.
   StepEvidence few = SoFar(2, 8);
   std::erase_if(few.cells, [](const CellCounts& c) { return c.lane >= 6; });
-  for (CellCounts& cell : few.cells) cell.ttft_within -= cell.lane % 3;
+  for (CellCounts& cell : few.cells) cell.parts[0].hits -= cell.lane % 3;
   EXPECT_FALSE(LookEarly(few, LatencyBar(), 2, 0).has_value());
 }
 

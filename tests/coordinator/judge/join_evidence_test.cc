@@ -20,13 +20,15 @@ StepEvidence Half(std::uint32_t step, std::uint32_t failed) {
   e.tier_names = {"heavy"};
   e.replay.tiers = {{.name = "heavy", .fidelity = {.pauses = 3}}};
   for (std::uint32_t lane = 0; lane < 2; ++lane) {
-    for (std::uint32_t block = 0; block < 3; ++block) {
-      CellCounts cell{.lane = lane, .block = block};
-      cell.attempts = 100;
-      cell.failed = failed;
+    for (std::uint8_t half = 0; half < 6; ++half) {
+      CellCounts cell{
+          .lane = lane, .block = half / 2u, .half = static_cast<std::uint8_t>(half % 2)};
+      cell.attempts = 50;
+      cell.failed = half % 2 == 0 ? failed : 0;
+      cell.parts = {{.n = 50, .hits = 40, .hits_strict = 39, .hits_loose = 41}};
       e.cells.push_back(cell);
-      e.outcomes[static_cast<std::size_t>(Outcome::kOk)] += 100 - failed;
-      e.outcomes[static_cast<std::size_t>(Outcome::kRefused)] += failed;
+      e.outcomes[static_cast<std::size_t>(Outcome::kOk)] += 50 - cell.failed;
+      e.outcomes[static_cast<std::size_t>(Outcome::kRefused)] += cell.failed;
     }
   }
   e.planned_lane_ns = 2 * Duration(60s).count();
@@ -49,11 +51,14 @@ TEST(JoinEvidence, NumbersBlocksOnAndAddsUp) {
   EXPECT_EQ(joint.plan.step, 1u);
   EXPECT_EQ(joint.plan.measure, Duration(120s));
   EXPECT_EQ(joint.plan.warm_up, Duration(20s));
-  ASSERT_EQ(joint.cells.size(), 12u);
-  for (std::uint32_t i = 0; i < 12; ++i) {
-    EXPECT_EQ(joint.cells[i].lane, i / 6);
-    EXPECT_EQ(joint.cells[i].block, i % 6);
-    EXPECT_EQ(joint.cells[i].failed, i % 6 < 3 ? 0u : 1u);
+  ASSERT_EQ(joint.cells.size(), 24u);
+  for (std::uint32_t i = 0; i < 24; ++i) {
+    const std::uint32_t half = i % 12;  // Of the joint measured time.
+    EXPECT_EQ(joint.cells[i].lane, i / 12);
+    EXPECT_EQ(joint.cells[i].block, half / 2);
+    EXPECT_EQ(joint.cells[i].half, half % 2);
+    EXPECT_EQ(joint.cells[i].failed, half >= 6 && half % 2 == 0 ? 1u : 0u);
+    EXPECT_EQ(joint.cells[i].parts, Half(0, 0).cells[0].parts);
   }
   EXPECT_EQ(joint.outcomes[static_cast<std::size_t>(Outcome::kRefused)], 6u);
   EXPECT_EQ(joint.planned_lane_ns, 2 * Duration(120s).count());
@@ -83,6 +88,18 @@ TEST(JoinEvidence, WhatVoidsEitherVoidsBoth) {
   idle.lane_state_ns = {};
   idle.lane_state_ns[static_cast<std::size_t>(LaneState::kLate)] = idle.planned_lane_ns;
   EXPECT_TRUE(JudgeStep(JoinEvidence(Half(0, 0), idle), bar).is_void);
+}
+
+TEST(JoinEvidence, BlocksAreNumberedOnThoughTheFirstStepsLastOnesAreEmpty) {
+  StepEvidence quiet = Half(0, 0);
+  std::erase_if(quiet.cells, [](const CellCounts& cell) { return cell.block > 0; });
+  quiet.suspicion.blocks = {{.block = 0, .ttft_n = 9, .ttft_p50_ns = 5}};
+  StepEvidence more = Half(1, 0);
+  more.suspicion.blocks = {{.block = 1, .ttft_n = 8, .ttft_p50_ns = 6}};
+  const StepEvidence joint = JoinEvidence(quiet, more);
+  EXPECT_EQ(joint.cells[2].block, 3u) << "after halves 0 and 1 of block 0";
+  ASSERT_EQ(joint.suspicion.blocks.size(), 2u);
+  EXPECT_EQ(joint.suspicion.blocks[1].block, 4u);
 }
 
 TEST(JoinEvidence, MoreOfTheSameNarrowsTheInterval) {

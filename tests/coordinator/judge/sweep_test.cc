@@ -67,6 +67,19 @@ TEST(JudgeTarget, GivesTheExitCode) {
   }
 }
 
+TEST(StoppedBy, RefusalsAreNamedWhereTheyKeptAStepFromBeingMeasured) {
+  const auto step = [](Verdict verdict, double sent, bool is_void = false) {
+    return StepResult{.sessions = 10,
+                      .verdict = {.verdict = verdict, .is_void = is_void, .sent_share = sent}};
+  };
+  EXPECT_EQ(StoppedBy({}), "");
+  EXPECT_EQ(StoppedBy({step(Verdict::kPass, 1), step(Verdict::kNoData, 0.6)}), "refusals");
+  EXPECT_EQ(StoppedBy({step(Verdict::kNoData, 0.6), step(Verdict::kPass, 1)}), "") << "it went on";
+  EXPECT_EQ(StoppedBy({step(Verdict::kFail, 0.6)}), "") << "it missed";
+  EXPECT_EQ(StoppedBy({step(Verdict::kNoData, 0.6, true)}), "") << "void: nobody knows";
+  EXPECT_EQ(StoppedBy({step(Verdict::kNoData, 1)}), "") << "too few calls";
+}
+
 TEST(LeanOf, OneLeaningFailOutweighsLeaningPasses) {
   StepVerdict step{.verdict = Verdict::kTooClose,
                    .parts = {Part(Metric::kTtft, Verdict::kTooClose, Lean::kPass),

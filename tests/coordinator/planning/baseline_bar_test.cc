@@ -117,6 +117,12 @@ TEST(ResolveBar, ARepeatStandsInForAVoidStep) {
   EXPECT_NEAR(ResolveBar(AScenario(), "c", {run})->limits[0].value, 4.4, 1e-9);
 }
 
+TEST(ResolveBar, AStepThatWasFailedEarlyIsOnlyAPartOfOne) {
+  BaselineRun run = ARun("a-1", 4);
+  run.steps[0].summary.origin.failed_early_after = 3;
+  EXPECT_THAT(WrongOf(AScenario(), {run}), HasSubstr("was failed early at 10 sessions"));
+}
+
 TEST(ResolveBar, FailedCallsCountAsTheyDoInAVerdict) {
   BaselineRun run = ARun("a", 4);
   run.steps[0].cells[1].counts.ttft_n = 54;  // 4 of 104 without a token.

@@ -107,6 +107,30 @@ TEST(Compare, SaysWhichDifferencesTheDataSupports) {
   EXPECT_THAT(comparison.pairs[0].capacity, HasSubstr("that A holds more is supported"));
 }
 
+TEST(Compare, ALadderOfOneTierIsAnotherLoad) {
+  std::vector<ComparedRun> runs = TwoRecipes();
+  for (ComparedRun& run : runs) {
+    testing::AddStep({10, {9, 9, 9}}, &run);
+    testing::AddStep({40, {0, 0, 1}}, &run);
+    for (std::size_t i = 2; i < 4; ++i) run.model.steps[i].summary.origin.ladder = "light";
+    Conclude(run.model);
+  }
+  const Comparison with = CompareRuns(runs, 10);
+  const Comparison without = CompareRuns(TwoRecipes(), 10);
+  ASSERT_EQ(with.pairs[0].steps.size(), without.pairs[0].steps.size());
+  EXPECT_EQ(At(with, 10, Metric::kTtft).share.value, At(without, 10, Metric::kTtft).share.value);
+  EXPECT_EQ(with.pairs[0].capacity, without.pairs[0].capacity);
+}
+
+TEST(Compare, AStepThatWasFailedEarlyGivesNoDifference) {
+  std::vector<ComparedRun> runs = TwoRecipes();
+  runs[0].model.steps[1].summary.origin.failed_early_after = 3;
+  const Comparison comparison = CompareRuns(runs, 10);
+  EXPECT_THAT(At(comparison, 15, Metric::kTtft).why_not,
+              HasSubstr("20260101-recipe-6 was failed early, after 3 of 5 blocks"));
+  EXPECT_EQ(At(comparison, 10, Metric::kTtft).why_not, "");
+}
+
 TEST(Compare, CapacitiesThatMayBeTheSameAreNotToldApart) {
   std::vector<ComparedRun> runs = TwoRecipes();
   testing::AddStep({20, {6, 6, 6}}, &runs[1]);

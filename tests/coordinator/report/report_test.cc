@@ -226,6 +226,25 @@ TEST(Reports, SayWhatTheHeldLoadCostsOrWhyNot) {
   EXPECT_EQ(json["cost"]["absent_because"]["per_session_hour"], "no step held");
 }
 
+TEST(Reports, CapacityCostAndTargetAreOfTheMixAlone) {
+  ReportModel model = testing::SweptRun();
+  model.price = CostSettings{.nodes = 4, .micros = 14'400'000, .currency = "USD"};
+  // The light ladder's step of 15 held, too, with other tokens.
+  StepSummary light = model.steps[3].summary;
+  light.origin = {.ladder = "light"};
+  light.tokens_out = 1;
+  model.steps.push_back({.summary = light});
+  light.plan.sessions = 40;
+  model.steps.push_back({.summary = light});
+  Conclude(model);
+  EXPECT_EQ(model.capacity.passed, 15u);
+  EXPECT_EQ(model.cost.sessions, 15u);
+  EXPECT_EQ(model.cost.mtok_per_hour.out,
+            CostOfStep(model.steps[3].summary, model.price).mtok_per_hour.out);
+  ASSERT_EQ(model.tier_ladders.size(), 1u);
+  EXPECT_THAT(model.tier_ladders[0].sentence, HasSubstr("40 sessions passed last"));
+}
+
 TEST(JsonReport, NumbersThatJsonCannotHoldAreNull) {
   ReportModel model = SampleRun();
   model.steps[0].summary.agents[0].cpu_share_max = std::numeric_limits<double>::quiet_NaN();

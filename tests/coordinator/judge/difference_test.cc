@@ -159,8 +159,8 @@ Trial TryOnce(const Toy& toy, Rng& rng) {
         const double within = Phi((limit - session - window.drift[h]) / kCall);
         ShareCell cell{.lane = lane,
                        .block = h / 2,
-                       .half = static_cast<std::uint8_t>(h % 2),
-                       .n = static_cast<std::uint64_t>(toy.calls / 2)};
+                       .n = static_cast<std::uint64_t>(toy.calls / 2),
+                       .half = static_cast<std::uint8_t>(h % 2)};
         for (int c = 0; c < toy.calls / 2; ++c) cell.hits += rng.Chance(within) ? 1 : 0;
         window.cells.push_back(cell);
       }

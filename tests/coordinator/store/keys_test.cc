@@ -25,7 +25,7 @@ TEST(Keys, ExactBytes) {
   EXPECT_EQ(Hex(Recipe("ab-1")), "5061622d3100");
   EXPECT_EQ(Hex(Encode(StartKey{0x0102030405060708u, "ab"})), "530102030405060708616200");
   EXPECT_EQ(Hex(Encode(StepKey{"ab", 0x01020304})), "5461620001020304");
-  EXPECT_EQ(Hex(Encode(CellKey{"ab", 1, 2, 0xfffffffe})), "436162000000000100000002fffffffe");
+  EXPECT_EQ(Hex(Encode(CellKey{"ab", 1, 2, 0xfffffffe, 1})), "436162000000000100000002fffffffe01");
   EXPECT_EQ(Hex(Encode(BatchKey{"ab", 3, 0xa0b0c0d0e0f00102u, 5})),
             "4261620000000003a0b0c0d0e0f001020000000000000005");
   EXPECT_EQ(Hex(Encode(EventKey{"ab", 258, 7})), "45616200000000000000010200000007");
@@ -37,8 +37,11 @@ TEST(Keys, RoundTrip) {
   EXPECT_EQ(DecodeStart(Encode(start)), start);
   const StepKey step{"x", 9};
   EXPECT_EQ(DecodeStep(Encode(step)), step);
-  const CellKey cell{"x", 1, 0, 4096};
+  const CellKey cell{"x", 1, 0, 4096, 1};
   EXPECT_EQ(DecodeCell(Encode(cell)), cell);
+  std::string whole = Encode(CellKey{"x", 1, 0, 4096});
+  whole.pop_back();  // As earlier versions wrote it, which kept a block whole.
+  EXPECT_EQ(DecodeCell(whole), (CellKey{"x", 1, 0, 4096}));
   const BatchKey batch{"x", 1, 2, 3};
   EXPECT_EQ(DecodeBatch(Encode(batch)), batch);
   const EventKey event{"x", 1, 2};

@@ -115,9 +115,10 @@ StepVerdict FailedEarly(StepVerdict judged, const EarlyFinding& finding) {
                                          finding.failed.front().reason));
     return judged;
   }
-  for (const PartVerdict& part : judged.parts) {
+  for (std::size_t i = 0; i < judged.parts.size(); ++i) {
+    const PartVerdict& part = judged.parts[i];
     if (part.verdict != Verdict::kFail) continue;
-    judged.reasons.push_back(fmt::format("{}: {}", PartName(part.limit), part.reason));
+    judged.reasons.push_back(fmt::format("{}: {}", LabelOf(judged, i), part.reason));
   }
   return judged;
 }

@@ -12,11 +12,11 @@ namespace {
 
 using testing::ARun;
 using testing::AStep;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
-class RunRepoTest : public testing::Test {
+class RunRepoTest : public ::testing::Test {
  protected:
   MemoryStore store_;
   RunRepo repo_{store_};

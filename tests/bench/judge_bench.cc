@@ -1,5 +1,5 @@
-// What it costs to judge a step of ten million calls: 9,000 lanes, ten blocks, three parts, from the
-// cells that ingest leaves behind. The bound of the verdict is a second and 200 MB.
+// What it costs to judge a step of ten million calls: 9,000 lanes, ten blocks, three parts, from
+// the cells that ingest leaves behind. The bound of the verdict is a second and 200 MB.
 #include <cstdio>
 #include <string>
 #include <vector>

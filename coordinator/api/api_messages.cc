@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "common/base/text.h"
-#include "coordinator/api/cost_messages.h"
 #include "coordinator/api/bar_messages.h"
+#include "coordinator/api/cost_messages.h"
 #include "coordinator/api/replay_messages.h"
 #include "plimsoll/v1/api.pb.h"
 

@@ -131,9 +131,9 @@ TEST(FaultTable, AGatewayThatRefusesEveryOtherRequestFailsAtAnyNumberOfLanes) {
 }
 
 // Half of the lanes are served and half are starved, for as long as the step lasts. Lanes are what
-// the interval of the errors counts, and of two or four it can say little (docs/statistics.md): no
-// data, never a pass. From eight on it fails.
-TEST(FaultTable, AGatewayThatStarvesHalfOfTheLanesFailsFromEightOnAndNeverPasses) {
+// the interval of the errors counts, and of a few it can say little (docs/statistics.md): no data,
+// never a pass. From sixteen on it fails.
+TEST(FaultTable, AGatewayThatStarvesHalfOfTheLanesFailsFromSixteenOnAndNeverPasses) {
   for (const std::uint32_t lanes : {2u, 4u, 8u, 16u}) {
     for (const std::uint64_t seed : {42u, 43u, 44u, 45u}) {
       SCOPED_TRACE(fmt::format("{} lanes, seed {}", lanes, seed));
@@ -147,14 +147,13 @@ TEST(FaultTable, AGatewayThatStarvesHalfOfTheLanesFailsFromEightOnAndNeverPasses
       const StepSummary& first = result.steps.front().summary;
       const PartVerdict& errors = Part(first, Metric::kErrors);
       EXPECT_LT(first.verdict.sent_share, 0.55) << "half was starved";
-      if (lanes >= 8) {
+      if (lanes >= 16) {
         EXPECT_EQ(result.code, ExitCode::kMissed) << Explain(sim, result);
         EXPECT_EQ(errors.verdict, Verdict::kFail);
       } else {
         EXPECT_TRUE(result.code == ExitCode::kMissed || result.code == ExitCode::kNoData)
             << Explain(sim, result);
-        EXPECT_TRUE(errors.verdict == Verdict::kFail || errors.lean == Lean::kFail)
-            << errors.reason;
+        EXPECT_NE(errors.verdict, Verdict::kPass) << errors.reason;
       }
       ExpectSound(result);
     }

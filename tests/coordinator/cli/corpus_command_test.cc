@@ -93,7 +93,7 @@ TEST_F(CorpusCommand, BadInputIsOneLineAndExit64) {
   Write("not.json.zst", "hello");
   Write("x.json", kTrace);
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
-      {{}, "A subcommand is required"},
+      {{}, "a command is missing after plimsoll corpus"},
       {{"frob"}, "unknown command 'frob' of plimsoll corpus; known are import, show and synth"},
       {{"show"}, "FILE is required"},
       {{"show", Path("none")}, "none: cannot open it: No such file"},

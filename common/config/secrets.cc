@@ -75,6 +75,18 @@ class LineScan {
     ++found_;
   }
 
+  // Where the next word begins, from `at` on; the line's end: there is none.
+  std::size_t WordFrom(std::size_t at) const {
+    while (at < line_.size() && !IsWord(line_[at])) ++at;
+    return at;
+  }
+  // The word that begins at `at`.
+  std::string_view WordAt(std::size_t at) const {
+    std::size_t end = at;
+    while (end < line_.size() && IsWord(line_[end])) ++end;
+    return std::string_view(line_).substr(at, end - at);
+  }
+
   // https://user:PASSWORD@host
   void Passwords() {
     for (std::size_t at = 0; (at = line_.find("://", at)) != std::string::npos; at += 3) {
@@ -94,14 +106,8 @@ class LineScan {
     static constexpr std::array<std::string_view, 13> kBeginnings = {
         "sk-",   "hf_",   "ghp_", "gho_", "ghs_", "github_pat_", "glpat-",
         "xoxb-", "xoxp-", "AKIA", "AIza", "eyJ",  "nvapi-"};
-    for (std::size_t at = 0; at < line_.size();) {
-      if (!IsWord(line_[at])) {
-        ++at;
-        continue;
-      }
-      std::size_t end = at;
-      while (end < line_.size() && IsWord(line_[end])) ++end;
-      const std::string_view word = std::string_view(line_).substr(at, end - at);
+    for (std::size_t at = WordFrom(0); at < line_.size(); at = WordFrom(at)) {
+      const std::string_view word = WordAt(at);
       const bool known = std::any_of(kBeginnings.begin(), kBeginnings.end(), [&](auto beginning) {
         return word.starts_with(beginning) && word.size() >= beginning.size() + kKeyBytesMin;
       });
@@ -110,21 +116,16 @@ class LineScan {
         LeaveOut(at, word.size());
         at += kMark.size();
       } else {
-        at = end;
+        at += word.size();
       }
     }
   }
 
   // api_key: VALUE, "token" = "VALUE", --api-key VALUE, Authorization: Bearer VALUE.
   void Named() {
-    for (std::size_t at = 0; at < line_.size();) {
-      if (!IsWord(line_[at])) {
-        ++at;
-        continue;
-      }
-      std::size_t end = at;
-      while (end < line_.size() && IsWord(line_[end])) ++end;
-      const std::string_view word = std::string_view(line_).substr(at, end - at);
+    for (std::size_t at = WordFrom(0); at < line_.size(); at = WordFrom(at)) {
+      const std::string_view word = WordAt(at);
+      const std::size_t end = at + word.size();
       const std::string name = PlainName(word);
       const bool secret = NamesASecret(word) || (named_ && name == "value");
       const bool flag = word.starts_with("--") || name == "bearer";

@@ -1,9 +1,10 @@
 #include "coordinator/cli/live_client.h"
 
+#include <utility>
+
 #include <fmt/format.h>
 
-#include "common/http/curl_transport.h"
-#include "common/loop/event_loop.h"
+#include "coordinator/cli/fetch.h"
 
 namespace plimsoll {
 namespace {
@@ -12,57 +13,28 @@ namespace {
 constexpr Duration kPatience = 5s;
 constexpr std::size_t kBodyBytesMax = std::size_t{64} << 20;
 
-class Question final : public TransferObserver {
- public:
-  explicit Question(EventLoop& loop) : loop_(loop) {}
-
-  void OnSent(MonoTime) override {}
-  void OnUploadDone(MonoTime) override {}
-  void OnHeader(std::string_view, std::string_view) override {}
-  void OnHeaders(std::uint16_t status, MonoTime) override { status_ = status; }
-  void OnBody(std::string_view bytes, MonoTime) override {
-    if (body_.size() + bytes.size() <= kBodyBytesMax) return void(body_ += bytes);
-    loop_.Stop();
+StatusOr<std::string> Read(Fetched answer, const std::string& address) {
+  if (!answer.ended) {
+    return absl::UnavailableError(fmt::format("the coordinator at {} does not answer", address));
   }
-  void OnEnd(const TransferEnd& end) override {
-    ended_ = end.result == TransferResult::kOk;
-    loop_.Stop();
-  }
-
-  StatusOr<std::string> Answer(const std::string& address) && {
-    if (!ended_) {
-      return absl::UnavailableError(fmt::format("the coordinator at {} does not answer", address));
-    }
-    if (status_ == 200) return std::move(body_);
-    while (!body_.empty() && body_.back() == '\n') body_.pop_back();
-    if (status_ == 404) return absl::NotFoundError(body_);
-    if (status_ == 400 || status_ == 414) return absl::InvalidArgumentError(body_);
-    return absl::InternalError(fmt::format("the coordinator at {} says: {}", address, body_));
-  }
-
- private:
-  EventLoop& loop_;
-  std::uint16_t status_ = 0;
-  std::string body_;
-  bool ended_ = false;
-};
+  std::string& body = answer.body;
+  if (answer.status == 200) return std::move(body);
+  while (!body.empty() && body.back() == '\n') body.pop_back();
+  if (answer.status == 404) return absl::NotFoundError(body);
+  if (answer.status == 400 || answer.status == 414) return absl::InvalidArgumentError(body);
+  return absl::InternalError(fmt::format("the coordinator at {} says: {}", address, body));
+}
 
 }  // namespace
 
 StatusOr<std::string> AskCoordinator(const std::string& address, std::string_view target,
                                      AnswerForm form) {
-  EventLoop loop;
-  CurlTransport http(loop);
-  Question question(loop);
   HttpRequest request;
   request.url = fmt::format("http://{}{}", address, target);
   const bool text = form == AnswerForm::kText;
   request.headers.emplace_back("Accept", text ? "text/plain" : "application/json");
   request.connect_timeout = kPatience;
-  const Timer limit = loop.After(kPatience, [&loop] { loop.Stop(); });
-  const auto transfer = http.Start(std::move(request), question);
-  loop.Run();
-  return std::move(question).Answer(address);
+  return Read(Fetch(std::move(request), kPatience, kBodyBytesMax), address);
 }
 
 std::string EscapeSegment(std::string_view text) {

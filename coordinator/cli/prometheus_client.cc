@@ -9,8 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/text.h"
-#include "common/http/curl_transport.h"
-#include "common/loop/event_loop.h"
+#include "coordinator/cli/fetch.h"
 #include "coordinator/cli/live_client.h"
 
 namespace plimsoll {
@@ -87,46 +86,16 @@ Status Refused(const Json& json, const std::string& url) {
   return kind == "bad_data" ? absl::InvalidArgumentError(text) : absl::UnavailableError(text);
 }
 
-// One answer, whole.
-class Answer final : public TransferObserver {
- public:
-  explicit Answer(EventLoop& loop) : loop_(loop) {}
-
-  void OnSent(MonoTime) override {}
-  void OnUploadDone(MonoTime) override {}
-  void OnHeader(std::string_view, std::string_view) override {}
-  void OnHeaders(std::uint16_t status, MonoTime) override { status_ = status; }
-  void OnBody(std::string_view bytes, MonoTime) override {
-    if (body_.size() + bytes.size() <= kBodyBytesMax) return void(body_ += bytes);
-    failed_ = "its answer is too large";
-    loop_.Stop();
-  }
-  void OnEnd(const TransferEnd& end) override {
-    if (end.result != TransferResult::kOk) failed_ = end.message;
-    ended_ = true;
-    loop_.Stop();
-  }
-
-  StatusOr<std::vector<GaugePoint>> Read(const std::string& url) const {
-    if (!ended_ || !failed_.empty()) {
-      const std::string why = !failed_.empty()
-                                  ? Printable(failed_, kSaidBytesMax)
-                                  : fmt::format("nothing came within {}", ShortTime(kPatience));
-      return absl::UnavailableError(
-          fmt::format("{} does not answer: {}; is that where Prometheus is, and may this machine "
-                      "reach it?",
-                      Printable(url), why));
-    }
-    return ParseRangeAnswer(status_, body_, url);
-  }
-
- private:
-  EventLoop& loop_;
-  std::uint16_t status_ = 0;
-  std::string body_;
-  std::string failed_;
-  bool ended_ = false;
-};
+StatusOr<std::vector<GaugePoint>> Read(const Fetched& answer, const std::string& url) {
+  if (answer.ended) return ParseRangeAnswer(answer.status, answer.body, url);
+  const std::string why = !answer.failed.empty()
+                              ? Printable(answer.failed, kSaidBytesMax)
+                              : fmt::format("nothing came within {}", ShortTime(kPatience));
+  return absl::UnavailableError(
+      fmt::format("{} does not answer: {}; is that where Prometheus is, and may this machine "
+                  "reach it?",
+                  Printable(url), why));
+}
 
 }  // namespace
 
@@ -171,9 +140,6 @@ StatusOr<std::vector<GaugePoint>> QueryRange(const PrometheusServer& server,
                                              const std::vector<TimeRange>& parts, Duration step) {
   std::vector<GaugePoint> points;
   for (const TimeRange& part : parts) {
-    EventLoop loop;
-    CurlTransport http(loop);
-    Answer answer(loop);
     HttpRequest request;
     request.url = RangeQueryUrl(server.url, query, part, step);
     request.headers.emplace_back("Accept", "application/json");
@@ -182,10 +148,8 @@ StatusOr<std::vector<GaugePoint>> QueryRange(const PrometheusServer& server,
     }
     request.ca_file = server.ca_file;
     request.connect_timeout = kConnectPatience;
-    const Timer limit = loop.After(kPatience, [&loop] { loop.Stop(); });
-    const auto transfer = http.Start(std::move(request), answer);
-    loop.Run();
-    ASSIGN_OR_RETURN(const std::vector<GaugePoint> some, answer.Read(server.url));
+    const Fetched answer = Fetch(std::move(request), kPatience, kBodyBytesMax);
+    ASSIGN_OR_RETURN(const std::vector<GaugePoint> some, Read(answer, server.url));
     points.insert(points.end(), some.begin(), some.end());
   }
   return points;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/stats/student_t.h"
+#include "coordinator/judge/spread.h"
 
 namespace plimsoll {
 namespace {
@@ -52,49 +53,32 @@ bool BothSides(const Errors& errors) {
   return std::min(errors.lanes_hit, errors.lanes_missed) >= kLanesOnASideMin;
 }
 
-// Σ of squares over groups, with the factor G/(G−1) that estimating the share asks for; 0 for
-// fewer than two groups.
 template <typename Groups>
-double Spread(const Groups& groups) {
-  if (groups.size() < 2) return 0;
-  double sum = 0;
-  for (const auto& [group, error] : groups) sum += error * error;
-  const auto size = static_cast<double>(groups.size());
-  return sum * size / (size - 1);
+std::vector<double> ValuesOf(const Groups& groups) {
+  std::vector<double> values;
+  values.reserve(groups.size());
+  for (const auto& [group, error] : groups) values.push_back(error);
+  return values;
 }
 
-// T of the header, with its degrees of freedom.
-struct TimeSpread {
-  double spread = 0;
-  double degrees = 1;
-};
-
-TimeSpread TimeOf(const Errors& errors) {
-  if (errors.halves.size() < 2) return {};
-  const double size = 2 * static_cast<double>(errors.halves.size());
-  double sum = 0;
-  double before = 0;
-  for (const auto& [block, halves] : errors.halves) {
-    for (const double error : halves) {
-      sum += error * (error + before);
-      before = error;
-    }
+// T of the header.
+VarianceTerm TimeOf(const Errors& errors) {
+  std::vector<double> halves;
+  for (const auto& [block, of_block] : errors.halves) {
+    halves.insert(halves.end(), of_block.begin(), of_block.end());
   }
-  return {.spread = std::max(0.0, sum * size / (size - 2) - Spread(errors.cells)),
-          .degrees = (size - 1) / 2};
+  return OverTime(halves, ValuesOf(errors.cells));
 }
 
 void TakeByLane(const Errors& a, const Errors& b, ShareDifference* difference) {
   PerLane lanes = a.lanes;
   for (const auto& [lane, error] : b.lanes) lanes[lane] -= error;
-  const double by_lane = Spread(lanes);
-  const TimeSpread of_a = TimeOf(a);
-  const TimeSpread of_b = TimeOf(b);
-  const double sum = by_lane + of_a.spread + of_b.spread;
-  const double squares = by_lane * by_lane / (static_cast<double>(lanes.size()) - 1) +
-                         of_a.spread * of_a.spread / of_a.degrees +
-                         of_b.spread * of_b.spread / of_b.degrees;
-  const double degrees = squares > 0 ? std::max(1.0, sum * sum / squares) : 1;
+  const VarianceTerm by_lane{.variance = SquaresOf(ValuesOf(lanes)),
+                             .degrees = static_cast<double>(lanes.size()) - 1};
+  const VarianceTerm of_a = TimeOf(a);
+  const VarianceTerm of_b = TimeOf(b);
+  const double sum = by_lane.variance + of_a.variance + of_b.variance;
+  const double degrees = SatterthwaiteDegrees({by_lane, of_a, of_b});
   const double half = StudentTQuantile(1 - kTail, degrees) * std::sqrt(sum);
   difference->low = difference->value - half;
   difference->high = difference->value + half;

@@ -46,21 +46,18 @@ bool Count(const Limit& limit, std::size_t index, std::optional<std::uint8_t> ti
            std::vector<ShareCell>* cells) {
   for (const CellCounts& cell : from) {
     if (tier && cell.tier != *tier) continue;
-    ShareCell share{.lane = cell.lane, .block = cell.block};
-    share.half = cell.half;
-    switch (limit.metric) {
-      case Metric::kErrors:
-        share.n = std::uint64_t{cell.attempts} + cell.unsent;
-        share.hits = std::uint64_t{cell.failed} + cell.unsent;
-        break;
-      case Metric::kToolCalls:
-        share.n = cell.tool_answers;
-        share.hits = cell.tool_invalid;
-        break;
-      default:
-        if (index >= cell.parts.size()) return false;
-        share.n = cell.parts[index].n;
-        share.hits = cell.parts[index].*hits;
+    ShareCell share;
+    if (IsBadShare(limit.metric)) {
+      share = BadCallsOf(limit.metric, cell);
+    } else if (index < cell.parts.size()) {
+      const PartCounts& part = cell.parts[index];
+      share = {.lane = cell.lane,
+               .block = cell.block,
+               .n = part.n,
+               .hits = part.*hits,
+               .half = cell.half};
+    } else {
+      return false;
     }
     cells->push_back(share);
   }
@@ -242,6 +239,15 @@ bool ShareCellsOf(const Limit& limit, std::size_t index, const std::vector<CellC
   const std::optional<std::uint8_t> tier = TierOf(limit, tier_names);
   if (!limit.tier.empty() && !tier) return false;
   return Count(limit, index, tier, cells, &PartCounts::hits, out);
+}
+
+ShareCell BadCallsOf(Metric metric, const CellCounts& cell) {
+  const bool errors = metric == Metric::kErrors;
+  return {.lane = cell.lane,
+          .block = cell.block,
+          .n = errors ? std::uint64_t{cell.attempts} + cell.unsent : cell.tool_answers,
+          .hits = errors ? std::uint64_t{cell.failed} + cell.unsent : cell.tool_invalid,
+          .half = cell.half};
 }
 
 PartVerdict NoData(PartVerdict part, std::string reason) {

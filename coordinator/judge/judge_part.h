@@ -25,6 +25,10 @@ PartVerdict JudgePart(const Limit& limit, std::size_t index, const StepEvidence&
 bool ShareCellsOf(const Limit& limit, std::size_t index, const std::vector<CellCounts>& cells,
                   const std::vector<std::string>& tier_names, std::vector<ShareCell>* out);
 
+// A cell's observations of a share of bad calls: errors (attempts and calls never sent, of them the
+// failed and the unsent), or tool calls (answers judged, of them the malformed).
+ShareCell BadCallsOf(Metric metric, const CellCounts& cell);
+
 // "no data", for this reason.
 PartVerdict NoData(PartVerdict part, std::string reason);
 

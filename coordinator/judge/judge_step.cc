@@ -1,8 +1,6 @@
 #include "coordinator/judge/judge_step.h"
 
-#include <algorithm>
 #include <cstddef>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -10,22 +8,6 @@
 #include "coordinator/judge/void_rules.h"
 
 namespace plimsoll {
-namespace {
-
-// Any fail, else any no data, else any too close, else pass.
-Verdict Combine(const std::vector<PartVerdict>& parts) {
-  const auto any = [&](Verdict verdict) {
-    return std::any_of(parts.begin(), parts.end(),
-                       [&](const PartVerdict& part) { return part.verdict == verdict; });
-  };
-  if (parts.empty()) return Verdict::kNoData;
-  for (const Verdict verdict : {Verdict::kFail, Verdict::kNoData, Verdict::kTooClose}) {
-    if (any(verdict)) return verdict;
-  }
-  return Verdict::kPass;
-}
-
-}  // namespace
 
 StepVerdict JudgeStep(const StepEvidence& evidence, const Bar& bar) {
   StepVerdict step{.offered_share = OfferedShare(evidence), .sent_share = SentShare(evidence)};
@@ -39,7 +21,7 @@ StepVerdict JudgeStep(const StepEvidence& evidence, const Bar& bar) {
   }
   if (step.is_void) return step;
 
-  step.verdict = Combine(step.parts);
+  step.verdict = VerdictOf(step.parts);
   for (std::size_t i = 0; i < step.parts.size(); ++i) {
     const PartVerdict& part = step.parts[i];
     if (part.verdict != step.verdict || step.verdict == Verdict::kPass) continue;

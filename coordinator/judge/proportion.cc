@@ -9,6 +9,7 @@
 
 #include "common/stats/clopper_pearson.h"
 #include "common/stats/student_t.h"
+#include "coordinator/judge/spread.h"
 
 namespace plimsoll {
 namespace {
@@ -24,16 +25,13 @@ struct Counts {
   double hits = 0;
 };
 
-// All lanes together, from one half-block to the next.
-using TimeSeries = std::vector<Counts>;
-
 struct Sample {
   double n = 0;
   double hits = 0;
   std::size_t lanes = 0;
   std::vector<Counts> cells;     // Of a lane and a whole block.
   std::vector<Counts> clusters;  // Lanes or runs.
-  TimeSeries halves;
+  std::vector<Counts> halves;    // All lanes together, from one half-block to the next.
   double share() const { return n > 0 ? hits / n : 0; }
 };
 
@@ -61,8 +59,9 @@ void AppendRuns(const std::vector<Counts>& lane, std::vector<Counts>& runs) {
   }
 }
 
-TimeSeries InOrder(const std::map<std::pair<std::uint32_t, std::uint8_t>, Counts>& by_half) {
-  TimeSeries halves;
+std::vector<Counts> InOrder(
+    const std::map<std::pair<std::uint32_t, std::uint8_t>, Counts>& by_half) {
+  std::vector<Counts> halves;
   std::optional<std::uint32_t> block;
   for (const auto& [at, counts] : by_half) {
     // A half without a call is as empty as it was; blocks without any are left out.
@@ -105,17 +104,16 @@ Sample Gather(const std::vector<ShareCell>& cells) {
   return sample;
 }
 
-// Σ over groups of (hits − n·p)², with the small-sample factor G/(G−1) that estimating p asks for.
-// 0 for fewer than two groups.
+std::vector<double> ResidualsAt(const std::vector<Counts>& groups, double p) {
+  std::vector<double> residuals;
+  residuals.reserve(groups.size());
+  for (const Counts& group : groups) residuals.push_back(group.hits - group.n * p);
+  return residuals;
+}
+
+// Σ over groups of (hits − n·p)².
 double SpreadAt(const std::vector<Counts>& groups, double p) {
-  if (groups.size() < 2) return 0;
-  double sum = 0;
-  for (const Counts& group : groups) {
-    const double residual = group.hits - group.n * p;
-    sum += residual * residual;
-  }
-  const auto size = static_cast<double>(groups.size());
-  return sum * size / (size - 1);
+  return SquaresOf(ResidualsAt(groups, p));
 }
 
 double DesignEffect(const Sample& sample, double spread) {
@@ -123,37 +121,17 @@ double DesignEffect(const Sample& sample, double spread) {
   return binomial > 0 ? std::max(1.0, spread / binomial) : 1.0;
 }
 
-// What lanes do together at one time, beyond what each lane's own spread counts already.
-double TimeSpread(const Sample& sample) {
-  const auto size = static_cast<double>(sample.halves.size());
-  if (sample.lanes < kLanesForClusters || sample.halves.size() < 4) return 0;
+VarianceTerm SpreadOf(const Sample& sample) {
   const double p = sample.share();
-  double sum = 0;
-  double before = 0;
-  for (const Counts& half : sample.halves) {
-    const double residual = half.hits - half.n * p;
-    sum += residual * (residual + before);
-    before = residual;
-  }
-  return std::max(0.0, sum * size / (size - 2) - SpreadAt(sample.cells, p));
-}
-
-struct Spread {
-  double sum = 0;
-  double degrees = 0;  // Of Student's t.
-};
-
-Spread SpreadOf(const Sample& sample) {
-  const double clusters = SpreadAt(sample.clusters, sample.share());
-  const double degrees = static_cast<double>(sample.clusters.size()) - 1;
+  const VarianceTerm clusters{.variance = SpreadAt(sample.clusters, p),
+                              .degrees = static_cast<double>(sample.clusters.size()) - 1};
   // Neighbouring runs of a lane often belong to one session: they count as half as many.
-  if (sample.lanes < kLanesForClusters) return {clusters, std::max(1.0, degrees / 2)};
-  const double time = TimeSpread(sample);
-  if (!(time > 0)) return {clusters, degrees};
-  const double time_degrees = (static_cast<double>(sample.halves.size()) - 1) / 2;
-  const double sum = clusters + time;
-  return {sum,
-          std::max(1.0, sum * sum / (clusters * clusters / degrees + time * time / time_degrees))};
+  if (sample.lanes < kLanesForClusters) {
+    return {clusters.variance, std::max(1.0, clusters.degrees / 2)};
+  }
+  const VarianceTerm time = OverTime(ResidualsAt(sample.halves, p), ResidualsAt(sample.cells, p));
+  if (!(time.variance > 0)) return clusters;
+  return {clusters.variance + time.variance, SatterthwaiteDegrees({clusters, time})};
 }
 
 // The p with (s − p)² <= c·p(1−p), c > 0: Wilson's interval.
@@ -208,8 +186,8 @@ ShareInterval Begin(const Sample& sample) {
 ShareInterval ShareOf(const std::vector<ShareCell>& cells, double tail) {
   const Sample sample = Gather(cells);
   ShareInterval result = Begin(sample);
-  const Spread spread = SpreadOf(sample);
-  result.design_effect = DesignEffect(sample, spread.sum);
+  const VarianceTerm spread = SpreadOf(sample);
+  result.design_effect = DesignEffect(sample, spread.variance);
   if (sample.clusters.size() < 2) return result;
 
   result.degrees = spread.degrees;

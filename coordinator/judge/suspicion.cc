@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "common/base/text.h"
+#include "coordinator/judge/judge_part.h"
 #include "coordinator/judge/void_rules.h"
 
 namespace plimsoll {
@@ -25,10 +26,6 @@ class List {
 
 double Real(std::uint64_t count) {
   return static_cast<double>(count);
-}
-
-double SecondsOf(std::int64_t ns) {
-  return static_cast<double>(ns) / 1e9;
 }
 
 std::uint64_t OkOf(const StepEvidence& evidence) {
@@ -125,8 +122,9 @@ void CheckFirstBlock(const SuspicionCounts& counts, List& list) {
   if (!slower && !faster) return;
   list.Add(SuspicionCheck::kWarmUpAteStep,
            fmt::format("the first block's median TTFT is {} s, the others' {} to {} s: {}",
-                       ThreeDigits(SecondsOf(first->ttft_p50_ns)), ThreeDigits(SecondsOf(fastest)),
-                       ThreeDigits(SecondsOf(slowest)),
+                       ThreeDigits(ToSeconds(Duration(first->ttft_p50_ns))),
+                       ThreeDigits(ToSeconds(Duration(fastest))),
+                       ThreeDigits(ToSeconds(Duration(slowest))),
                        slower ? "the opening wave still runs in it; lengthen sweep.warm_up"
                               : "the queue still grows after it, and no block is the steady state; "
                                 "lengthen sweep.warm_up and sweep.measure"));
@@ -182,7 +180,7 @@ void CheckChunks(const UsageDoubts& d, List& list) {
 }
 
 void CheckClock(const std::string& whose, std::int64_t moved_ns, Duration over, List& list) {
-  const double moved = SecondsOf(moved_ns);
+  const double moved = ToSeconds(Duration(moved_ns));
   const double allowed =
       ToSeconds(suspicion::kWallMovedMax) + suspicion::kSlewMax * ToSeconds(over);
   if (!(std::abs(moved) > allowed)) return;
@@ -262,9 +260,10 @@ void CompareTtft(const StepFigures& lighter, const StepFigures& heavier, List& l
                                           (1 + suspicion::kTailRiseMin) * before;
   if (!tail_up) return;
   if (!(heavier.ttft_mean_s < (1 - suspicion::kMeanFallMin) * lighter.ttft_mean_s)) return;
-  const std::string after = heavier.ttft_p90_ns.infinite
-                                ? "infinite"
-                                : ThreeDigits(SecondsOf(*heavier.ttft_p90_ns.value)) + " s";
+  const std::string after =
+      heavier.ttft_p90_ns.infinite
+          ? "infinite"
+          : ThreeDigits(ToSeconds(Duration(*heavier.ttft_p90_ns.value))) + " s";
   list.Add(
       SuspicionCheck::kMeanDownTailUp,
       fmt::format("from {} to {} sessions the mean TTFT fell from {} to {} s while P90 rose from "
@@ -319,11 +318,7 @@ StepFigures FiguresOf(const StepEvidence& evidence, bool is_void) {
   std::vector<ShareCell> cells;
   cells.reserve(evidence.cells.size());
   for (const CellCounts& cell : evidence.cells) {
-    cells.push_back({.lane = cell.lane,
-                     .block = cell.block,
-                     .n = std::uint64_t{cell.attempts} + cell.unsent,
-                     .hits = std::uint64_t{cell.failed} + cell.unsent,
-                     .half = cell.half});
+    cells.push_back(BadCallsOf(Metric::kErrors, cell));
   }
   figures.errors = SmallShareOf(cells);
   figures.errors_known = figures.errors.n > 0;

@@ -1,5 +1,7 @@
 #include "coordinator/judge/verdict.h"
 
+#include <algorithm>
+
 #include "coordinator/judge/metrics.h"
 #include "coordinator/judge/step_origin.h"
 
@@ -31,6 +33,18 @@ const char* Name(StepKind kind) {
       return "refinement";
   }
   return "unknown";
+}
+
+Verdict VerdictOf(const std::vector<PartVerdict>& parts) {
+  const auto any = [&](Verdict verdict) {
+    return std::any_of(parts.begin(), parts.end(),
+                       [&](const PartVerdict& part) { return part.verdict == verdict; });
+  };
+  if (parts.empty()) return Verdict::kNoData;
+  for (const Verdict verdict : {Verdict::kFail, Verdict::kNoData, Verdict::kTooClose}) {
+    if (any(verdict)) return verdict;
+  }
+  return Verdict::kPass;
 }
 
 Lean LeanOf(const StepVerdict& step) {

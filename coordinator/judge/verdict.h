@@ -43,6 +43,9 @@ struct StepVerdict {
   bool holds() const { return verdict == Verdict::kPass; }
 };
 
+// Of a step that is not void: any fail, else any no data, else any too close, else pass; no data
+// without a part.
+Verdict VerdictOf(const std::vector<PartVerdict>& parts);
 // Of a step that is too close: fail if any part too close leans so, else pass. kNone for others.
 Lean LeanOf(const StepVerdict& step);
 // The name of step.parts[index], as short as it is unambiguous in the step: "TTFT", or "TTFT P99"

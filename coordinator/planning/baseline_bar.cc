@@ -8,14 +8,13 @@
 #include <fmt/format.h>
 
 #include "common/stats/student_t.h"
+#include "coordinator/judge/judge_part.h"
 #include "coordinator/judge/metrics.h"
 #include "coordinator/judge/proportion.h"
 #include "coordinator/judge/void_rules.h"
 
 namespace plimsoll {
 namespace {
-
-constexpr double kTail = 0.025;
 
 bool IsOpen(const Limit& limit) {
   return limit.origin.has_value() && limit.origin->baseline == 0;
@@ -92,31 +91,20 @@ Found StepOf(const BaselineRun& run, std::uint32_t sessions) {
   return {.step = found};
 }
 
-struct BadCounts {
-  std::uint64_t n = 0;
-  std::uint64_t bad = 0;
-};
-
-BadCounts CountBad(Metric metric, const Cell& cell) {
-  const CellCounts& c = cell.counts;
-  if (metric == Metric::kToolCalls) return {.n = c.tool_answers, .bad = c.tool_invalid};
-  return {.n = std::uint64_t{c.attempts} + c.unsent, .bad = std::uint64_t{c.failed} + c.unsent};
-}
-
 struct Value {
   double value = 0;
   std::string wrong;  // Why there is none; empty: there is.
 };
 
 Value BadShareOf(const Limit& limit, const std::vector<const Cell*>& cells) {
-  BadCounts sum;
+  ShareCell sum;
   for (const Cell* cell : cells) {
-    const BadCounts counts = CountBad(limit.metric, *cell);
+    const ShareCell counts = BadCallsOf(limit.metric, cell->counts);
     sum.n += counts.n;
-    sum.bad += counts.bad;
+    sum.hits += counts.hits;
   }
-  if (sum.n > 0 && sum.bad > 0) {
-    return {.value = static_cast<double>(sum.bad) / static_cast<double>(sum.n)};
+  if (sum.n > 0 && sum.hits > 0) {
+    return {.value = static_cast<double>(sum.hits) / static_cast<double>(sum.n)};
   }
   return {.wrong = fmt::format("has {}, of which nothing is a share; write a number such as 2%",
                                sum.n == 0 ? "nothing to count" : "none in all of its calls")};

@@ -12,18 +12,12 @@
 
 #include "common/base/rng.h"
 #include "common/stats/student_t.h"
+#include "tests/coordinator/judge/share_cells.h"
 
 namespace plimsoll {
 namespace {
 
-std::vector<ShareCell> Grid(std::uint32_t lanes, std::uint32_t blocks, std::uint64_t n,
-                            std::uint64_t hits) {
-  std::vector<ShareCell> cells;
-  for (std::uint32_t lane = 0; lane < lanes; ++lane) {
-    for (std::uint32_t block = 0; block < blocks; ++block) cells.push_back({lane, block, n, hits});
-  }
-  return cells;
-}
+using testing::Grid;
 
 // A toy of a step: each lane has its own share, Beta-like spread by `lane_effect` on the logit.
 std::vector<ShareCell> Toy(Rng& rng, std::uint32_t lanes, double logit, double lane_effect) {

@@ -5,18 +5,12 @@
 #include <gtest/gtest.h>
 
 #include "coordinator/judge/proportion.h"
+#include "tests/coordinator/judge/share_cells.h"
 
 namespace plimsoll {
 namespace {
 
-std::vector<ShareCell> Grid(std::uint32_t lanes, std::uint32_t blocks, std::uint64_t n,
-                            std::uint64_t hits) {
-  std::vector<ShareCell> cells;
-  for (std::uint32_t lane = 0; lane < lanes; ++lane) {
-    for (std::uint32_t block = 0; block < blocks; ++block) cells.push_back({lane, block, n, hits});
-  }
-  return cells;
-}
+using testing::Grid;
 
 TEST(ShareOf, NegativeVarianceOverTimeCountsAsNone) {
   // Latin pattern: every lane and every block has the same share, the cells differ.

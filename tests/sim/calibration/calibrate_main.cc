@@ -116,10 +116,8 @@ int Main(int argc, char** argv) {
   options.threads = std::max(1u, std::thread::hardware_concurrency());
   CLI::App app(
       "How right the judge's intervals are on the simulated engine, whose truth is known.");
-  bool quick = false;
   bool errors = false;
   bool sweeps = false;
-  app.add_flag("--quick", quick, "A corner of the grid, under a minute");
   app.add_flag("--errors", errors, "The errors part, 2% of the calls refused");
   app.add_flag("--sweeps", sweeps,
                "Whole sweeps: how often the capacity's interval holds the truth");
@@ -140,13 +138,6 @@ int Main(int argc, char** argv) {
       ->delimiter(',')
       ->check(CLI::IsMember({"light", "mix", "heavy"}));
   CLI11_PARSE(app, argc, argv);
-  if (quick) {
-    options.lanes = {5, 15, 40};
-    options.blocks = {5};
-    options.drift_s = {60};
-    options.paths = 8;
-    options.replicates = 12;
-  }
   if (!mixes.empty()) options.mixes.clear();
   for (const std::string& name : mixes) {
     options.mixes.push_back(name == "light" ? Mix::kLight

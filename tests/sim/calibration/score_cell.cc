@@ -21,15 +21,6 @@ double LimitFor(double value, CalibratedPart part, double off) {
   return part == CalibratedPart::kInteractivity ? value / (1 - off) : value / (1 + off);
 }
 
-double StandardError(const std::vector<double>& by_path) {
-  const auto n = static_cast<double>(by_path.size());
-  double mean = 0;
-  for (const double x : by_path) mean += x / n;
-  double sum = 0;
-  for (const double x : by_path) sum += (x - mean) * (x - mean);
-  return n < 2 ? 0 : std::sqrt(sum / (n - 1) / n);
-}
-
 // One path's replicates at one limit.
 struct PathCounts {
   std::vector<ShareInterval> intervals;
@@ -180,19 +171,26 @@ std::vector<ShareCell> CellsAt(const SimulatedStep& step, CalibratedPart part, d
   return cells;
 }
 
-double LongRunValue(const Crossed& steps, CalibratedPart part) {
+double StandardError(const std::vector<double>& by_path) {
+  const auto n = static_cast<double>(by_path.size());
+  double mean = 0;
+  for (const double x : by_path) mean += x / n;
+  double sum = 0;
+  for (const double x : by_path) sum += (x - mean) * (x - mean);
+  return n < 2 ? 0 : std::sqrt(sum / (n - 1) / n);
+}
+
+double LongRunValue(const std::vector<const SimulatedStep*>& steps, CalibratedPart part) {
   std::vector<float> values;
   double n = 0;
   double hits = 0;
-  for (const auto& path : steps) {
-    for (const SimulatedStep& step : path) {
-      for (const ShareCell& cell : step.errors) {
-        n += static_cast<double>(cell.n);
-        hits += static_cast<double>(cell.hits);
-      }
-      for (const SimulatedCall& call : step.calls) {
-        if (const float value = ValueOf(call, part); !std::isnan(value)) values.push_back(value);
-      }
+  for (const SimulatedStep* step : steps) {
+    for (const ShareCell& cell : step->errors) {
+      n += static_cast<double>(cell.n);
+      hits += static_cast<double>(cell.hits);
+    }
+    for (const SimulatedCall& call : step->calls) {
+      if (const float value = ValueOf(call, part); !std::isnan(value)) values.push_back(value);
     }
   }
   if (part == CalibratedPart::kErrors) return n > 0 ? hits / n : 0;
@@ -205,7 +203,11 @@ double LongRunValue(const Crossed& steps, CalibratedPart part) {
 }
 
 PartScore ScorePart(const Crossed& steps, CalibratedPart part, double off) {
-  const double value = LongRunValue(steps, part);
+  std::vector<const SimulatedStep*> all;
+  for (const auto& path : steps) {
+    for (const SimulatedStep& step : path) all.push_back(&step);
+  }
+  const double value = LongRunValue(all, part);
   const double limit = LimitFor(value, part, off);
   std::vector<PathCounts> paths;
   double n = 0;

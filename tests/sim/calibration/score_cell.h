@@ -36,8 +36,11 @@ struct PartScore {
 // steps[path][replicate], at least two of each.
 using Crossed = std::vector<std::vector<SimulatedStep>>;
 
+// Of a mean over paths, each counting as one; 0 of fewer than two.
+double StandardError(const std::vector<double>& by_path);
+
 // The long-run value of the 90th percentile (interactivity: reached by 90%), or the error share.
-double LongRunValue(const Crossed& steps, CalibratedPart part);
+double LongRunValue(const std::vector<const SimulatedStep*>& steps, CalibratedPart part);
 // With the limit set so that the long-run value is `off` worse than it.
 PartScore ScorePart(const Crossed& steps, CalibratedPart part, double off);
 

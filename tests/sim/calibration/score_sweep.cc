@@ -19,18 +19,34 @@ struct Totals {
   std::vector<double> hits;
 };
 
-Totals TotalsOf(const std::vector<std::vector<SimulatedStep>>& replicates, CalibratedPart part,
-                double limit, std::size_t steps) {
-  Totals totals{std::vector<double>(steps), std::vector<double>(steps)};
-  for (const auto& sweep : replicates) {
-    for (std::size_t k = 0; k < steps; ++k) {
-      for (const ShareCell& cell : CellsAt(sweep[k], part, limit)) {
+// Of each part of the bar in one sweep.
+std::vector<Totals> TotalsOf(const std::vector<SimulatedStep>& sweep, const Bar& bar) {
+  std::vector<Totals> all;
+  for (std::size_t p = 0; p < std::size(kParts); ++p) {
+    Totals& totals = all.emplace_back(
+        Totals{std::vector<double>(sweep.size()), std::vector<double>(sweep.size())});
+    for (std::size_t k = 0; k < sweep.size(); ++k) {
+      for (const ShareCell& cell : CellsAt(sweep[k], kParts[p], bar.limits[p].value)) {
         totals.n[k] += static_cast<double>(cell.n);
         totals.hits[k] += static_cast<double>(cell.hits);
       }
     }
   }
-  return totals;
+  return all;
+}
+
+// An empty sum is none yet.
+void AddTo(std::vector<Totals>& sum, const std::vector<Totals>& totals) {
+  if (sum.empty()) {
+    sum = totals;
+    return;
+  }
+  for (std::size_t p = 0; p < totals.size(); ++p) {
+    for (std::size_t k = 0; k < totals[p].n.size(); ++k) {
+      sum[p].n[k] += totals[p].n[k];
+      sum[p].hits[k] += totals[p].hits[k];
+    }
+  }
 }
 
 struct Truth {
@@ -68,11 +84,11 @@ double LimitAt(const CrossedSweeps& sweeps, CalibratedPart part, double place) {
   const double at = place * static_cast<double>(steps - 1);
   const auto below = std::min(static_cast<std::size_t>(at), steps - 2);
   const auto value = [&](std::size_t k) {
-    Crossed one(sweeps.size());
-    for (std::size_t p = 0; p < sweeps.size(); ++p) {
-      for (const auto& sweep : sweeps[p]) one[p].push_back(sweep[k]);
+    std::vector<const SimulatedStep*> at_step;
+    for (const auto& path : sweeps) {
+      for (const auto& sweep : path) at_step.push_back(&sweep[k]);
     }
-    return LongRunValue(one, part);
+    return LongRunValue(at_step, part);
   };
   const double low = value(below);
   const double high = value(below + 1);
@@ -85,22 +101,16 @@ class SweepScorer {
   SweepScorer(const std::vector<std::uint32_t>& sessions, const Bar& bar)
       : sessions_(sessions), bar_(bar) {}
 
+  // One path's replicates with the totals of each, of the path, and of all paths.
   void Add(const std::vector<std::vector<SimulatedStep>>& replicates,
+           const std::vector<std::vector<Totals>>& totals, const std::vector<Totals>& of_path,
            const std::vector<Totals>& long_run) {
-    std::vector<Totals> all;
-    for (std::size_t p = 0; p < std::size(kParts); ++p) {
-      all.push_back(TotalsOf(replicates, kParts[p], bar_.limits[p].value, sessions_.size()));
-    }
     double covered = 0;
     double counted = 0;
-    for (const auto& sweep : replicates) {
-      const SweepHistory history = HistoryOf(sweep);
+    for (std::size_t r = 0; r < replicates.size(); ++r) {
+      const SweepHistory history = HistoryOf(replicates[r]);
       const Capacity capacity = CapacityOf(history);
-      std::vector<Totals> own;
-      for (std::size_t p = 0; p < std::size(kParts); ++p) {
-        own.push_back(TotalsOf({sweep}, kParts[p], bar_.limits[p].value, sessions_.size()));
-      }
-      const Truth truth = TruthOf(all, own, sessions_, history.size());
+      const Truth truth = TruthOf(of_path, totals[r], sessions_, history.size());
       if (!capacity.band || !truth.end) {
         ++score_.none;
         continue;
@@ -130,12 +140,7 @@ class SweepScorer {
     if (closed_ > 0) score_.width_sessions /= closed_;
     if (between_ > 0) score_.truth_mean = truths_ / between_;
     if (between_ > 0) score_.named /= between_;
-    double mean = 0;
-    for (const double x : by_path_) mean += x / static_cast<double>(by_path_.size());
-    double sum = 0;
-    for (const double x : by_path_) sum += (x - mean) * (x - mean);
-    const auto paths = static_cast<double>(by_path_.size());
-    if (paths > 1) score_.covered_error = std::sqrt(sum / (paths - 1) / paths);
+    score_.covered_error = StandardError(by_path_);
     return score_;
   }
 
@@ -144,13 +149,10 @@ class SweepScorer {
   SweepHistory HistoryOf(const std::vector<SimulatedStep>& sweep) const {
     SweepHistory history;
     for (std::size_t k = 0; k < sessions_.size(); ++k) {
+      if (NextStep(history, sessions_).kind != SweepDecision::Kind::kRun) break;
       history.push_back({.sessions = sessions_[k],
                          .verdict = JudgeSimulated(sweep[k], bar_),
                          .requests_in_flight = static_cast<double>(sessions_[k])});
-      const StepVerdict& verdict = history.back().verdict;
-      const bool climbs = verdict.verdict == Verdict::kPass ||
-                          (verdict.verdict == Verdict::kTooClose && LeanOf(verdict) == Lean::kPass);
-      if (!climbs) break;
     }
     return history;
   }
@@ -176,7 +178,7 @@ class SweepScorer {
 }  // namespace
 
 StepVerdict JudgeSimulated(const SimulatedStep& step, const Bar& bar) {
-  StepVerdict verdict{.verdict = Verdict::kPass, .offered_share = 1, .sent_share = 1};
+  StepVerdict verdict{.offered_share = 1, .sent_share = 1};
   for (const Limit& limit : bar.limits) {
     const CalibratedPart part =
         limit.metric == Metric::kTtft ? CalibratedPart::kTtft : CalibratedPart::kInteractivity;
@@ -196,33 +198,31 @@ StepVerdict JudgeSimulated(const SimulatedStep& step, const Bar& bar) {
     }
     verdict.parts.push_back(judged);
   }
-  for (const Verdict worst : {Verdict::kTooClose, Verdict::kNoData, Verdict::kFail}) {
-    for (const PartVerdict& part : verdict.parts) {
-      if (part.verdict == worst) verdict.verdict = worst;
-    }
-  }
+  verdict.verdict = VerdictOf(verdict.parts);
   return verdict;
 }
 
 SweepScore ScoreSweep(const CrossedSweeps& sweeps, const std::vector<std::uint32_t>& sessions,
                       double place) {
   Bar bar;
-  std::vector<Totals> long_run;
   for (std::size_t p = 0; p < std::size(kParts); ++p) {
     bar.limits.push_back(
         {.metric = kMetrics[p], .quantile = kQuantile, .value = LimitAt(sweeps, kParts[p], place)});
-    Totals sum{std::vector<double>(sessions.size()), std::vector<double>(sessions.size())};
-    for (const auto& path : sweeps) {
-      const Totals of_path = TotalsOf(path, kParts[p], bar.limits[p].value, sessions.size());
-      for (std::size_t k = 0; k < sessions.size(); ++k) {
-        sum.n[k] += of_path.n[k];
-        sum.hits[k] += of_path.hits[k];
-      }
+  }
+  std::vector<std::vector<std::vector<Totals>>> totals(sweeps.size());  // By path and replicate.
+  std::vector<std::vector<Totals>> of_path(sweeps.size());
+  std::vector<Totals> long_run;
+  for (std::size_t path = 0; path < sweeps.size(); ++path) {
+    for (const auto& sweep : sweeps[path]) {
+      totals[path].push_back(TotalsOf(sweep, bar));
+      AddTo(of_path[path], totals[path].back());
     }
-    long_run.push_back(std::move(sum));
+    AddTo(long_run, of_path[path]);
   }
   SweepScorer scorer(sessions, bar);
-  for (const auto& path : sweeps) scorer.Add(path, long_run);
+  for (std::size_t path = 0; path < sweeps.size(); ++path) {
+    scorer.Add(sweeps[path], totals[path], of_path[path], long_run);
+  }
   SweepScore score = scorer.Finish();
   const Truth truth = TruthOf(long_run, {}, sessions, sessions.size());
   if (truth.end) score.at = truth.end->sessions;

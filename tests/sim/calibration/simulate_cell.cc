@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <memory>
+#include <optional>
 #include <tuple>
 
 #include "common/base/rng.h"
 #include "common/corpus/synth.h"
 #include "common/record/call_record.h"
+#include "coordinator/judge/judge_part.h"
 #include "tests/sim/fleet_sim.h"
 
 namespace plimsoll {
@@ -89,20 +92,19 @@ SimulatedCall CallOf(const CallRecord& record) {
                                   : 0.0f};
 }
 
-// Where a step of the run stands in the sweep; a step that was repeated counts as its last try.
-std::optional<std::size_t> PlaceOf(const RunResult& result, std::uint32_t number,
-                                   const std::vector<std::uint32_t>& sessions) {
-  std::optional<std::uint32_t> last;
-  std::uint32_t asked = 0;
-  for (const RunStep& step : result.steps) {
-    if (step.summary.plan.step == number) asked = step.summary.plan.sessions;
+// Where each step of the run, by number, stands in the sweep; of one that was repeated its last
+// try.
+std::map<std::uint32_t, std::size_t> PlacesOf(const RunResult& result,
+                                              const std::vector<std::uint32_t>& sessions) {
+  std::map<std::uint32_t, std::size_t> places;
+  for (std::size_t k = 0; k < sessions.size(); ++k) {
+    std::optional<std::uint32_t> last;
+    for (const RunStep& step : result.steps) {
+      if (step.summary.plan.sessions == sessions[k]) last = step.summary.plan.step;
+    }
+    if (last) places[*last] = k;
   }
-  for (const RunStep& step : result.steps) {
-    if (step.summary.plan.sessions == asked) last = step.summary.plan.step;
-  }
-  const auto at = std::find(sessions.begin(), sessions.end(), asked);
-  if (last != number || at == sessions.end()) return std::nullopt;
-  return static_cast<std::size_t>(at - sessions.begin());
+  return places;
 }
 
 }  // namespace
@@ -116,14 +118,15 @@ std::vector<SimulatedStep> SimulateSweep(const SimulatedCell& cell,
                                          std::uint64_t path, std::uint64_t replicate) {
   FleetSim sim(OptionsOf(cell, sessions, path, replicate));
   const RunResult result = sim.Run();
+  const std::map<std::uint32_t, std::size_t> places = PlacesOf(result, sessions);
   std::vector<SimulatedStep> steps(sessions.size());
   const StepNanos begin = kWarmUp.count();
   const StepNanos end = begin + cell.blocks * kBlock.count();
   for (const CallRecord& record : sim.records()) {
-    const auto step = PlaceOf(result, record.step, sessions);
-    if (!step.has_value() || (record.flags & kLastAttempt) == 0) continue;
+    const auto at = places.find(record.step);
+    if (at == places.end() || (record.flags & kLastAttempt) == 0) continue;
     if (record.first_released < begin || record.first_released >= end) continue;
-    steps[*step].calls.push_back(CallOf(record));
+    steps[at->second].calls.push_back(CallOf(record));
   }
   for (SimulatedStep& step : steps) {
     std::stable_sort(step.calls.begin(), step.calls.end(),
@@ -131,14 +134,11 @@ std::vector<SimulatedStep> SimulateSweep(const SimulatedCell& cell,
                        return std::tie(a.lane, a.block) < std::tie(b.lane, b.block);
                      });
   }
-  for (const auto& [number, cells] : sim.cells()) {
-    const auto step = PlaceOf(result, number, sessions);
-    if (!step.has_value()) continue;
-    for (const Cell& c : cells) {
-      steps[*step].errors.push_back({.lane = c.counts.lane,
-                                     .block = c.counts.block,
-                                     .n = std::uint64_t{c.counts.attempts} + c.counts.unsent,
-                                     .hits = std::uint64_t{c.counts.failed} + c.counts.unsent});
+  for (const auto& [number, kept] : sim.cells()) {
+    const auto at = places.find(number);
+    if (at == places.end()) continue;
+    for (const Cell& one : kept) {
+      steps[at->second].errors.push_back(BadCallsOf(Metric::kErrors, one.counts));
     }
   }
   return steps;

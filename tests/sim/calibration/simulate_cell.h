@@ -38,9 +38,9 @@ struct SimulatedStep {
   std::vector<ShareCell> errors;     // Attempts and calls never sent; hits are the failed ones.
 };
 
-// The steps of a sweep over `cell.lanes` times each of `factors` on engine path `path`, with
-// sessions and noise of `replicate`; none is judged, so all are run. The engine is sized for
-// `cell.lanes`. Equal arguments give equal steps.
+// The steps of a sweep over `sessions` on engine path `path`, with sessions and noise of
+// `replicate`; none is judged, so all are run. The engine is sized for `cell.lanes`. Equal
+// arguments give equal steps.
 std::vector<SimulatedStep> SimulateSweep(const SimulatedCell& cell,
                                          const std::vector<std::uint32_t>& sessions,
                                          std::uint64_t path, std::uint64_t replicate);

@@ -174,6 +174,23 @@ bool HasRoomForResiduals(const Sample& sample, double t) {
   return t * t * nn <= kResidualShareMax * sample.n * sample.n;
 }
 
+// Residuals at a p under test as a multiple of p(1−p), of a share near p: solved for (s − p)² as in
+// the two intervals above. Infinite where no p is rejected.
+double ResidualEffect(const Sample& sample, double t) {
+  const double p = sample.share();
+  if (!HasRoomForResiduals(sample, t)) {
+    return sample.n > t * t ? 1 / (sample.n - t * t) : std::numeric_limits<double>::infinity();
+  }
+  double nn = 0;
+  double squares = 0;
+  for (const Counts& cluster : sample.clusters) {
+    const double residual = cluster.hits - cluster.n * p;
+    nn += cluster.n * cluster.n;
+    squares += residual * residual;
+  }
+  return squares / (p * (1 - p)) / (sample.n * sample.n - t * t * nn);
+}
+
 ShareInterval Begin(const Sample& sample) {
   return {.n = static_cast<std::uint64_t>(sample.n),
           .hits = static_cast<std::uint64_t>(sample.hits),
@@ -214,6 +231,20 @@ ShareInterval SmallShareOf(const std::vector<ShareCell>& cells, double tail) {
   result.low = interval.low;
   result.high = interval.high;
   return result;
+}
+
+std::optional<QuantileBand> BandOf(double quantile, const std::vector<ShareCell>& cells,
+                                   double tail) {
+  if (!(quantile > 0 && quantile < 1)) return std::nullopt;
+  const Sample sample = Gather(cells);
+  const bool two_sided = sample.hits > 0 && sample.hits < sample.n;
+  if (!two_sided || sample.clusters.size() < 2) return std::nullopt;
+  const VarianceTerm spread = SpreadOf(sample);
+  const double t = StudentTQuantile(1 - tail, spread.degrees);
+  const double effect =
+      std::max(DesignEffect(sample, spread.variance) / sample.n, ResidualEffect(sample, t));
+  const double half = t * std::sqrt(quantile * (1 - quantile) * effect);
+  return QuantileBand{.low = quantile - half, .high = quantile + half};
 }
 
 SideOf Compare(const ShareInterval& interval, double limit, Side good) {

@@ -27,6 +27,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "coordinator/judge/verdict.h"
@@ -64,6 +65,21 @@ ShareInterval ShareOf(const std::vector<ShareCell>& cells, double tail = kTail);
 // path that the interval is about, and must not make a crash look like one observation. With fewer
 // than three clusters n ÷ deff is at most the number of clusters.
 ShareInterval SmallShareOf(const std::vector<ShareCell>& cells, double tail = kTail);
+
+// Shares of calls; they may lie beyond 0 and 1, where no share is.
+struct QuantileBand {
+  double low = 0;
+  double high = 1;
+};
+
+// The shares that lie at the true q-quantile, with 1 − 2·tail: those s that do not reject q,
+// (s − q)² <= t² · q(1−q) · max(deff ÷ N, residuals ÷ binomial), the test of the rule above with
+// its design effect, degrees and residuals learnt from `cells`, which count the calls within any
+// threshold whose share is near q. The ends of the quantile's own interval are the quantiles at the
+// band's (Woodruff 1952; value_interval.h). Nothing where the cells show no spread: fewer than two
+// clusters, all calls on one side, or 0 < q < 1 does not hold.
+std::optional<QuantileBand> BandOf(double quantile, const std::vector<ShareCell>& cells,
+                                   double tail = kTail);
 
 enum class Side : std::uint8_t { kAbove, kBelow, kCrosses };
 

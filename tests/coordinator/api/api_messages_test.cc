@@ -203,6 +203,8 @@ TEST(ApiMessages, AbsentIsAbsentAndInfiniteIsSaid) {
   EXPECT_FALSE(step.interactivity().has_reached_by_90_percent_tok_s());
   EXPECT_FALSE(step.parts(0).limit().has_quantile_share());
   EXPECT_FALSE(step.parts(0).has_margin_of_limit());
+  EXPECT_FALSE(step.parts(0).value_low_95().has_value());
+  EXPECT_FALSE(step.parts(0).value_high_95().infinite());
 
   const auto json = ToJson(step);
   ASSERT_TRUE(json.ok()) << json.status();

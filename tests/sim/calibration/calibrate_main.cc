@@ -6,6 +6,7 @@
 #include <thread>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include "tests/sim/calibration/grid.h"
 
@@ -13,21 +14,28 @@ namespace plimsoll {
 namespace {
 
 void PrintHeader() {
-  std::printf("%5s %6s %7s %-5s %-13s %6s %6s %6s %6s %6s %6s %6s %6s %6s %6s %6s\n", "lanes",
-              "blocks", "drift s", "mix", "part", "off %", "steps", "nodata", "cov %", "2se",
-              "long %", "ratio", "wrong%", "2se", "close%", "fail %");
+  std::printf("%5s %6s %7s %-5s %-13s %6s %6s %6s %6s %6s %6s %6s %6s %6s %6s %6s %11s %6s\n",
+              "lanes", "blocks", "drift s", "mix", "part", "off %", "steps", "nodata", "cov %",
+              "2se", "long %", "ratio", "wrong%", "2se", "close%", "fail %", "value cov %",
+              "open %");
+}
+
+// Errors have no percentile.
+std::string OfValue(CalibratedPart part, double share) {
+  return part == CalibratedPart::kErrors ? "-" : fmt::format("{:.1f}", share * 100);
 }
 
 void Print(const CellScores& cell) {
   for (const PartScore& s : cell.scores) {
     std::printf(
         "%5u %6u %7.0f %-5s %-13s %+6.0f %6llu %6llu %6.1f %6.1f %6.1f %6.2f %6.1f %6.1f "
-        "%6.0f %6.1f\n",
+        "%6.0f %6.1f %11s %6s\n",
         cell.cell.lanes, cell.cell.blocks, ToSeconds(cell.cell.drift_time), Name(cell.cell.mix),
         Name(s.part), s.off * 100, static_cast<unsigned long long>(s.steps),
         static_cast<unsigned long long>(s.no_data), s.covered * 100, s.covered_error * 200,
         s.covered_long_run * 100, s.ratio(), s.confident_wrong * 100, s.confident_wrong_error * 200,
-        s.too_close * 100, s.failed * 100);
+        s.too_close * 100, s.failed * 100, OfValue(s.part, s.value_covered).c_str(),
+        OfValue(s.part, s.value_open).c_str());
   }
   std::fflush(stdout);
 }
@@ -35,17 +43,23 @@ void Print(const CellScores& cell) {
 void PrintPooled(const std::string& name, const std::vector<PartScore>& scores) {
   const Pooled p = Pool(scores);
   if (p.steps == 0) return;
-  std::printf("| %s | %.1f%% | %.1f%% | %.2f | %.2f | %.1f%% | %.1f%% | %.0f%% | %.1f%% | %llu |\n",
-              name.c_str(), p.covered * 100, p.covered_worst * 100, p.ratio_median, p.ratio_worst,
-              p.confident_wrong * 100, p.confident_wrong_worst * 100, p.too_close * 100,
-              p.covered_long_run * 100, static_cast<unsigned long long>(p.steps));
+  std::printf(
+      "| %s | %.1f%% | %.1f%% | %.2f | %.2f | %.1f%% | %.1f%% | %.0f%% | %.1f%% | %.1f%% | %.1f%% "
+      "| %.0f%% | "
+      "%llu |\n",
+      name.c_str(), p.covered * 100, p.covered_worst * 100, p.ratio_median, p.ratio_worst,
+      p.confident_wrong * 100, p.confident_wrong_worst * 100, p.too_close * 100,
+      p.covered_long_run * 100, p.value_covered * 100, p.value_covered_worst * 100,
+      p.value_open * 100, static_cast<unsigned long long>(p.steps));
 }
 
 void PrintSummary(const GridOptions& options, const std::vector<CellScores>& cells) {
   std::printf(
       "\n| cells | covered | worst cell | width ÷ oracle's, median | widest cell | confident "
-      "and wrong | worst cell | too close | covers the long run | steps |\n");
-  std::printf("|---|---|---|---|---|---|---|---|---|---|\n");
+      "and wrong | worst cell | too close | covers the long run | value cov | worst cell | an end "
+      "open | "
+      "steps |\n");
+  std::printf("|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
   for (const CalibratedPart part : options.parts) {
     const std::string name = Name(part);
     const auto row = [&](const std::string& what, auto of) {

@@ -16,11 +16,11 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include "common/plan/lanes.h"
 #include "tests/bench/agent/agent_rig.h"
+#include "tests/bench/agent/ahead.h"
 #include "tests/bench/agent/machine.h"
 
 namespace plimsoll::bench {
@@ -288,13 +288,10 @@ void MeasureLanes() {
 }
 
 int Run(const std::vector<std::string_view>& parts) {
-  // The figures are about these processes, not about who else is on the machine, so they go before
-  // others, as on a machine of their own. Children inherit it. Where it is not allowed they run as
-  // they are; the share of other processes is printed with every window.
-  const sched_param first{.sched_priority = 1};
-  if (sched_setscheduler(0, SCHED_RR, &first) != 0) {
-    fmt::print("(not allowed to run before other processes: they are part of these figures)\n");
-  }
+  // The figures are about these processes, not about who else is on the machine; children inherit
+  // it. The share of other processes is printed with every window.
+  const AheadOfOthers ahead;
+  if (!ahead.missing().empty()) fmt::print("({})\n", ahead.missing());
   const auto wanted = [&](std::string_view part) {
     return parts.empty() || std::find(parts.begin(), parts.end(), part) != parts.end();
   };

@@ -145,7 +145,7 @@ void TakeValue(PartVerdict& part, const Subject& subject) {
 }
 
 // The band of the percentile, from the cells at the threshold nearest to it.
-std::optional<QuantileBand> BandOf(const Subject& subject) {
+QuantileBand BandOf(const Subject& subject) {
   std::array<std::uint64_t, kThresholds> hits{};
   std::uint64_t n = 0;
   for (const CellCounts& cell : subject.evidence.cells) {
@@ -155,23 +155,18 @@ std::optional<QuantileBand> BandOf(const Subject& subject) {
     for (std::size_t i = 0; i < kThresholds; ++i) hits[i] += part.HitsAt(i);
   }
   const double quantile = subject.limit.quantile;
-  const auto nearest = NearestThreshold(quantile, n, hits);
-  if (!nearest) return std::nullopt;
+  const std::size_t nearest = NearestThreshold(quantile, n, hits).value_or(kAtLimit);
   std::vector<ShareCell> cells;
   CountsOf(
-      subject, [&](const PartCounts& part) { return std::uint64_t{part.HitsAt(*nearest)}; },
-      &cells);
+      subject, [&](const PartCounts& part) { return std::uint64_t{part.HitsAt(nearest)}; }, &cells);
   return plimsoll::BandOf(quantile, cells);
 }
 
 // After the verdict. The interval shown is always at 95%.
 void TakeValueInterval(PartVerdict& part, const Subject& subject) {
   const CallEvidence& calls = subject.calls();
-  ValueInterval interval;
-  if (const auto band = BandOf(subject)) {
-    interval = ValuesAt(subject.traits, calls.*subject.traits.values,
-                        calls.*subject.traits.valueless, *band);
-  }
+  ValueInterval interval = ValuesAt(subject.traits, calls.*subject.traits.values,
+                                    calls.*subject.traits.valueless, BandOf(subject));
   interval = Settled(interval, part.verdict, part.limit);
   part.value_low = interval.low;
   part.value_high = interval.high;

@@ -191,6 +191,14 @@ double ResidualEffect(const Sample& sample, double t) {
   return squares / (p * (1 - p)) / (sample.n * sample.n - t * t * nn);
 }
 
+// Whether q is rejected where all calls are on one side, whichever it is.
+bool ExtremesReject(double q, std::vector<ShareCell> cells, double tail) {
+  for (ShareCell& cell : cells) cell.hits = 0;
+  if (!(ShareOf(cells, tail).high < q)) return false;
+  for (ShareCell& cell : cells) cell.hits = cell.n;
+  return ShareOf(cells, tail).low > q;
+}
+
 ShareInterval Begin(const Sample& sample) {
   return {.n = static_cast<std::uint64_t>(sample.n),
           .hits = static_cast<std::uint64_t>(sample.hits),
@@ -233,18 +241,24 @@ ShareInterval SmallShareOf(const std::vector<ShareCell>& cells, double tail) {
   return result;
 }
 
-std::optional<QuantileBand> BandOf(double quantile, const std::vector<ShareCell>& cells,
-                                   double tail) {
-  if (!(quantile > 0 && quantile < 1)) return std::nullopt;
+QuantileBand BandOf(double quantile, const std::vector<ShareCell>& cells, double tail) {
   const Sample sample = Gather(cells);
+  if (!(quantile > 0 && quantile < 1) || sample.n == 0) return {};
+  QuantileBand band;
   const bool two_sided = sample.hits > 0 && sample.hits < sample.n;
-  if (!two_sided || sample.clusters.size() < 2) return std::nullopt;
-  const VarianceTerm spread = SpreadOf(sample);
-  const double t = StudentTQuantile(1 - tail, spread.degrees);
-  const double effect =
-      std::max(DesignEffect(sample, spread.variance) / sample.n, ResidualEffect(sample, t));
-  const double half = t * std::sqrt(quantile * (1 - quantile) * effect);
-  return QuantileBand{.low = quantile - half, .high = quantile + half};
+  if (two_sided && sample.clusters.size() >= 2) {
+    const VarianceTerm spread = SpreadOf(sample);
+    const double t = StudentTQuantile(1 - tail, spread.degrees);
+    const double effect =
+        std::max(DesignEffect(sample, spread.variance) / sample.n, ResidualEffect(sample, t));
+    const double half = t * std::sqrt(quantile * (1 - quantile) * effect);
+    band = {.low = quantile - half, .high = quantile + half};
+  }
+  // Half a call, so that rounding decides nothing.
+  const double first = 0.5 / sample.n;
+  const bool within = band.low >= first && band.high <= 1 - first;
+  if (within || !ExtremesReject(quantile, cells, tail)) return band;
+  return {.low = std::max(band.low, first), .high = std::min(band.high, 1 - first)};
 }
 
 SideOf Compare(const ShareInterval& interval, double limit, Side good) {

@@ -27,7 +27,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "coordinator/judge/verdict.h"
@@ -66,7 +65,7 @@ ShareInterval ShareOf(const std::vector<ShareCell>& cells, double tail = kTail);
 // than three clusters n ÷ deff is at most the number of clusters.
 ShareInterval SmallShareOf(const std::vector<ShareCell>& cells, double tail = kTail);
 
-// Shares of calls; they may lie beyond 0 and 1, where no share is.
+// Shares of calls. At or below 0, at or above 1: no call bounds it there.
 struct QuantileBand {
   double low = 0;
   double high = 1;
@@ -76,10 +75,10 @@ struct QuantileBand {
 // (s − q)² <= t² · q(1−q) · max(deff ÷ N, residuals ÷ binomial), the test of the rule above with
 // its design effect, degrees and residuals learnt from `cells`, which count the calls within any
 // threshold whose share is near q. The ends of the quantile's own interval are the quantiles at the
-// band's (Woodruff 1952; value_interval.h). Nothing where the cells show no spread: fewer than two
-// clusters, all calls on one side, or 0 < q < 1 does not hold.
-std::optional<QuantileBand> BandOf(double quantile, const std::vector<ShareCell>& cells,
-                                   double tail = kTail);
+// band's (Woodruff 1952; value_interval.h). Where the band reaches all calls, or the cells show no
+// spread, the rule above decides whether a share of 0 and one of 1 reject q: then the first and the
+// last call bound it, else nothing does. Nothing either unless 0 < q < 1.
+QuantileBand BandOf(double quantile, const std::vector<ShareCell>& cells, double tail = kTail);
 
 enum class Side : std::uint8_t { kAbove, kBelow, kCrosses };
 

@@ -10,8 +10,8 @@
 // depend on each other, and the interval would be too narrow. Nearer to the middle it is too wide
 // at most.
 //
-// An end is open where nothing measured bounds the percentile: no threshold with calls on both
-// sides, one cluster, or a band that reaches beyond all calls. docs/statistics.md has the measured
+// An end is open where nothing measured bounds the percentile: one cluster, or so few calls that a
+// limit which all of them keep would not pass. docs/statistics.md has the measured
 // coverage. Pure.
 #pragma once
 

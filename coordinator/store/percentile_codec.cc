@@ -19,7 +19,7 @@ std::optional<double> Place(const ShownPercentile& end) {
     if (end.value) return std::nullopt;
     return std::numeric_limits<double>::infinity();
   }
-  if (!std::isfinite(*end.value) || *end.value < 0) return std::nullopt;
+  if (!std::isfinite(*end.value)) return std::nullopt;
   return end.value;
 }
 
@@ -48,7 +48,7 @@ Status ReadValueInterval(const v1::StoredPart& in, PartVerdict* part) {
   for (const ShownPercentile& end : {part->value_low, part->value_high}) {
     if (IsOpen(end)) continue;
     const std::optional<double> place = Place(end);
-    if (!place || *place < before.value_or(0)) {
+    if (!place || (before && *place < *before)) {
       return absl::DataLossError("a stored interval is damaged");
     }
     before = place;

@@ -16,8 +16,8 @@ ShownPercentile ReadPercentile(const v1::StoredPercentile& in);
 
 // The ends of part.value_low and part.value_high; an open one is left out.
 void WriteValueInterval(const PartVerdict& part, v1::StoredPart* out);
-// DataLoss: ends that no interval has (no number, negative, both a number and infinite, or the
-// wrong way round). Parts of versions without intervals have none.
+// DataLoss: ends that no interval has (no number, both a number and infinite, or the wrong way
+// round). Parts of versions without intervals have none.
 Status ReadValueInterval(const v1::StoredPart& in, PartVerdict* part);
 
 }  // namespace plimsoll

@@ -113,7 +113,7 @@ TEST(JudgePart, EndToEndInteractivityInWords) {
   EXPECT_NEAR(*part.margin, 0.5, 0.01) << "above the limit is good";
   EXPECT_THAT(part.reason, HasSubstr("90% of 600 calls reach 12"));
   EXPECT_THAT(part.reason,
-              HasSubstr(" tok/s [8–open] from release to last token, limit 8 tok/s: 100.0% "
+              HasSubstr(" tok/s [10–30] from release to last token, limit 8 tok/s: 100.0% "
                         "within"));
 }
 

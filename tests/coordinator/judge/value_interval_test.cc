@@ -40,14 +40,25 @@ TEST(NearestThreshold, IsTheOneNearestByLogitWithCallsOnBothSides) {
   EXPECT_EQ(NearestThreshold(0.9, 0, {}), std::nullopt);
 }
 
-TEST(BandOf, IsOpenWhereTheCellsShowNoSpread) {
-  EXPECT_EQ(BandOf(0.9, {}), std::nullopt);
-  EXPECT_EQ(BandOf(0.9, testing::Grid(10, 5, 12, 12)), std::nullopt);
-  EXPECT_EQ(BandOf(0.9, testing::Grid(10, 5, 12, 0)), std::nullopt);
-  EXPECT_EQ(BandOf(0.9, testing::Grid(1, 1, 12, 6)), std::nullopt) << "one cluster";
+TEST(BandOf, IsOpenWhereNoCallBoundsTheQuantile) {
+  const auto open = [](const QuantileBand& band) { return band.low <= 0 && band.high >= 1; };
+  EXPECT_TRUE(open(BandOf(0.9, {})));
+  EXPECT_TRUE(open(BandOf(0.9, testing::Grid(1, 1, 12, 6)))) << "one cluster";
+  EXPECT_TRUE(open(BandOf(0.9, testing::Grid(3, 1, 12, 12)))) << "36 calls of three lanes";
   const auto cells = testing::Grid(10, 5, 12, 11);
-  for (const double q : {0.0, 1.0, -1.0, 2.0, std::nan("")}) {
-    EXPECT_EQ(BandOf(q, cells), std::nullopt) << q;
+  for (const double q : {0.0, 1.0, -1.0, 2.0, std::nan("")}) EXPECT_TRUE(open(BandOf(q, cells)));
+  const QuantileBand known = BandOf(0.9, cells);
+  EXPECT_GT(known.low, 0.8);
+  EXPECT_LT(known.high, 1);
+}
+
+TEST(BandOf, ReachesFromTheFirstToTheLastCallWhereOnlyTheExtremesReject) {
+  for (const std::uint64_t hits : {0u, 12u}) {
+    const auto cells = testing::Grid(10, 5, 12, hits);
+    ASSERT_GT(ShareOf(testing::Grid(10, 5, 12, 12)).low, 0.9);
+    const QuantileBand band = BandOf(0.9, cells);
+    EXPECT_EQ(band.low, 0.5 / 600);
+    EXPECT_EQ(band.high, 1 - 0.5 / 600);
   }
 }
 
@@ -65,10 +76,8 @@ TEST(BandOf, TurnsTheTestOfAShareAround) {
       for (std::uint64_t i = 0; i < cell.n; ++i) cell.hits += rng.Chance(share) ? 1 : 0;
     }
     const ShareInterval interval = ShareOf(cells);
-    const auto band = BandOf(0.9, cells);
-    if (interval.share == 1) continue;
-    ASSERT_TRUE(band.has_value()) << "seed " << seed;
-    const bool in_band = band->low <= interval.share && interval.share <= band->high;
+    const QuantileBand band = BandOf(0.9, cells);
+    const bool in_band = band.low <= interval.share && interval.share <= band.high;
     const bool in_interval = interval.low <= 0.9 && 0.9 <= interval.high;
     agree += in_band == in_interval ? 1 : 0;
     inside += in_band ? 1 : 0;

@@ -124,15 +124,12 @@ ValueInterval IntervalOfValue(const SimulatedStep& step, CalibratedPart part, co
       hits[i] += Within(value, part, limit.value * kThresholdFactors[i]) ? 1 : 0;
     }
   }
-  ValueInterval result;
-  if (const auto nearest = NearestThreshold(limit.quantile, interval.n, hits)) {
-    const auto band = *nearest == kAtLimit
-                          ? BandOf(limit.quantile, cells)
-                          : BandOf(limit.quantile,
-                                   CellsAt(step, part, limit.value * kThresholdFactors[*nearest]));
-    if (band) result = ValuesAt(TraitsOf(part), values, valueless, *band);
-  }
-  return Settled(result, VerdictOf(interval, limit.quantile), limit);
+  const std::size_t nearest = NearestThreshold(limit.quantile, interval.n, hits).value_or(kAtLimit);
+  const QuantileBand band = BandOf(
+      limit.quantile,
+      nearest == kAtLimit ? cells : CellsAt(step, part, limit.value * kThresholdFactors[nearest]));
+  return Settled(ValuesAt(TraitsOf(part), values, valueless, band),
+                 VerdictOf(interval, limit.quantile), limit);
 }
 
 bool Contains(const ValueInterval& interval, double value) {

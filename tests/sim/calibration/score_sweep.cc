@@ -149,7 +149,7 @@ class SweepScorer {
   SweepHistory HistoryOf(const std::vector<SimulatedStep>& sweep) const {
     SweepHistory history;
     for (std::size_t k = 0; k < sessions_.size(); ++k) {
-      if (NextStep(history, sessions_).kind != SweepDecision::Kind::kRun) break;
+      if (NextStep(history, {.planned = sessions_}).kind != SweepDecision::Kind::kRun) break;
       history.push_back({.sessions = sessions_[k],
                          .verdict = JudgeSimulated(sweep[k], bar_),
                          .requests_in_flight = static_cast<double>(sessions_[k])});

@@ -21,19 +21,7 @@ constexpr double kFailedShareMax = 0.01;
 double SpentUpTo(std::uint32_t done, std::uint32_t blocks) {
   if (done < kFirstLook) return 0;
   const double u = static_cast<double>(done) / (blocks - 1);
-  return kEarlyError * u * u * u;
-}
-
-// The bar as it would be if `unseen` of the step could still make up for what was seen.
-Bar Lenient(Bar bar, double unseen) {
-  for (Limit& limit : bar.limits) {
-    if (IsBadShare(limit.metric)) {
-      limit.value *= 1 + unseen;
-    } else {
-      limit.quantile = 1 - (1 - limit.quantile) * (1 + unseen);
-    }
-  }
-  return bar;
+  return kEarlyError * u * u;
 }
 
 bool IsLatency(Metric metric) {
@@ -81,8 +69,7 @@ std::optional<EarlyFinding> LookEarly(const StepEvidence& so_far, const Bar& bar
   StepEvidence seen = so_far;
   AddInFlight(seen, in_flight);
   const bool load_is_whole = FailedShare(seen) <= kFailedShareMax;
-  const double unseen = 1 - static_cast<double>(done) / blocks;
-  const std::vector<PartVerdict> strict = JudgePartsSoFar(seen, Lenient(bar, unseen), tail);
+  const std::vector<PartVerdict> strict = JudgePartsSoFar(seen, bar, tail);
   std::vector<PartVerdict> shown = JudgePartsSoFar(seen, bar, kTail);
   EarlyFinding finding{.after_blocks = done, .of_blocks = blocks, .failed = {}};
   for (std::size_t i = 0; i < strict.size(); ++i) {

@@ -148,9 +148,7 @@ TEST(ReplayerSteps, ADecidedStepEndsAtTheAgreedInstantAndItsBooksAgree) {
         r.released >= Duration(10s).count() && r.released < Duration(52s + 300ms).count();
     if (in && r.step == 0) ++measured;
   }
-  for (const LaneTally& lane : rig.tally->lanes) {
-    for (const PlayTally& play : lane.plays) released += play.calls_released;
-  }
+  for (const LaneTally& lane : rig.tally->lanes) released += lane.plays.calls_released;
   EXPECT_EQ(measured, rig.tally->attempts_released);
   EXPECT_EQ(released, rig.tally->attempts_released) << "no call was tried twice";
   // The lanes go on, and the next step is like any other.

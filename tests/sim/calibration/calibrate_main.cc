@@ -2,6 +2,7 @@
 // over the grid of docs/statistics.md. Seeds are fixed by path and replicate: equal options, equal
 // output.
 #include <cstdio>
+#include <map>
 #include <string>
 #include <thread>
 
@@ -9,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "tests/sim/calibration/grid.h"
+#include "tests/sim/calibration/score_look.h"
 
 namespace plimsoll {
 namespace {
@@ -125,6 +127,47 @@ void CalibrateSweeps(const GridOptions& options) {
     std::printf("all: the interval contains the truth in %.1f%%\n", 100 * covered / sweeps);
 }
 
+// Failing early: of steps whose window is twice as bad as the limit, and of such as lie inside it.
+void CalibrateLooks(const GridOptions& options) {
+  std::printf("%5s %6s %7s %-5s %-13s %6s %6s %7s %5s %7s %7s %5s  %s\n", "lanes", "blocks",
+              "drift s", "mix", "part", "over", "steps", "ended %", "2se", "missed%", "saved %",
+              "2se", "ended after each block, %");
+  struct Sum {
+    double ended = 0;
+    double missed = 0;
+    double saved = 0;
+    double steps = 0;
+  };
+  std::map<double, Sum> sums;
+  for (const SimulatedCell& cell : CellsOf(options)) {
+    const Crossed steps = SimulateCrossed(cell, options);
+    for (const CalibratedPart part : options.parts) {
+      for (const double over : options.overs) {
+        const LookScore s = ScoreLooks(steps, cell, part, over);
+        std::printf("%5u %6u %7.0f %-5s %-13s %6.2f %6llu %7.1f %5.1f %7.1f %7.1f %5.1f ",
+                    cell.lanes, cell.blocks, ToSeconds(cell.drift_time), Name(cell.mix),
+                    Name(s.part), s.over, static_cast<unsigned long long>(s.steps), s.ended * 100,
+                    s.ended_error * 200, s.missed * 100, s.saved * 100, s.saved_error * 200);
+        for (const double share : s.ended_after) std::printf(" %.1f", share * 100);
+        std::printf("\n");
+        std::fflush(stdout);
+        Sum& sum = sums[over];
+        sum.ended += s.ended * static_cast<double>(s.steps);
+        sum.missed += s.missed * static_cast<double>(s.steps);
+        sum.saved += s.saved * s.missed * static_cast<double>(s.steps);
+        sum.steps += static_cast<double>(s.steps);
+      }
+    }
+  }
+  for (const auto& [over, sum] : sums) {
+    std::printf(
+        "%.2f times the limit: %.1f%% of %.0f steps ended early, %.1f%% missed, %.1f%% of their "
+        "time saved\n",
+        over, 100 * sum.ended / sum.steps, sum.steps, 100 * sum.missed / sum.steps,
+        100 * sum.saved / std::max(1.0, sum.missed));
+  }
+}
+
 int Main(int argc, char** argv) {
   GridOptions options;
   options.threads = std::max(1u, std::thread::hardware_concurrency());
@@ -132,9 +175,13 @@ int Main(int argc, char** argv) {
       "How right the judge's intervals are on the simulated engine, whose truth is known.");
   bool errors = false;
   bool sweeps = false;
+  bool looks = false;
   app.add_flag("--errors", errors, "The errors part, 2% of the calls refused");
   app.add_flag("--sweeps", sweeps,
                "Whole sweeps: how often the capacity's interval holds the truth");
+  app.add_flag("--looks", looks, "Failing early: what it saves, and how often it is wrong");
+  app.add_option("--over", options.overs, "With --looks: the window's value ÷ the limit")
+      ->delimiter(',');
   app.add_option("--lanes", options.lanes, "Lanes")->delimiter(',');
   app.add_option("--blocks", options.blocks, "Blocks of a minute")->delimiter(',');
   app.add_option("--drift", options.drift_s, "Time constant of the engine's drift, seconds")
@@ -171,6 +218,10 @@ int Main(int argc, char** argv) {
               static_cast<unsigned long long>(options.replicates), options.load);
   if (sweeps) {
     CalibrateSweeps(options);
+    return 0;
+  }
+  if (looks) {
+    CalibrateLooks(options);
     return 0;
   }
   PrintHeader();

@@ -17,6 +17,8 @@ struct GridOptions {
   std::vector<int> drift_s{10, 60, 300};
   std::vector<Mix> mixes{Mix::kLight, Mix::kMix, Mix::kHeavy};
   std::vector<double> offs{-0.10, -0.03, 0.03, 0.10};  // Of the long-run value from the limit.
+  std::vector<double> overs{2,
+                            0.98};  // Of the window's value to the limit, where steps fail early.
   std::vector<CalibratedPart> parts{CalibratedPart::kTtft, CalibratedPart::kInteractivity};
   double load = 1;
   double refused = 0;

@@ -89,7 +89,9 @@ SimulatedCall CallOf(const CallRecord& record) {
                               : std::numeric_limits<float>::infinity(),
           .rate_tok_s = rate >= 0 ? static_cast<float>(rate)
                         : ok      ? kNone
-                                  : 0.0f};
+                                  : 0.0f,
+          .ended_s = static_cast<float>(record.end - kWarmUp.count()) * 1e-9f,
+          .failed = !ok};
 }
 
 // Where each step of the run, by number, stands in the sweep; of one that was repeated its last

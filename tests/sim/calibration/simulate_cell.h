@@ -31,6 +31,8 @@ struct SimulatedCall {
   std::uint8_t half = 0;
   float ttft_s = 0;      // +infinity: failed without a first token; NaN: none.
   float rate_tok_s = 0;  // 0: failed without one; NaN: answered in one chunk.
+  float ended_s = 0;  // Since the measured time began; what the judge of a running step has seen.
+  bool failed = false;
 };
 
 struct SimulatedStep {

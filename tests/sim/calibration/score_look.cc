@@ -1,0 +1,121 @@
+#include "tests/sim/calibration/score_look.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "coordinator/judge/early_look.h"
+
+namespace plimsoll {
+namespace {
+
+constexpr Duration kBlock = 60s;
+constexpr double kWarmUpBlocks = 1;
+constexpr double kQuantile = 0.9;
+
+Bar BarOf(const std::vector<SimulatedStep>& replicates, CalibratedPart part, double over) {
+  std::vector<const SimulatedStep*> all;
+  for (const SimulatedStep& step : replicates) all.push_back(&step);
+  const double value = LongRunValue(all, part);
+  const bool times = part == CalibratedPart::kTtft;
+  return {.limits = {{.metric = times ? Metric::kTtft : Metric::kInteractivity,
+                      .quantile = kQuantile,
+                      .value = times ? value / over : value * over},
+                     {.metric = Metric::kErrors, .value = 0.02}}};
+}
+
+// A step as far as its first `done` blocks show it.
+struct Seen {
+  StepEvidence evidence;
+  std::uint32_t in_flight = 0;
+};
+
+Seen SeenAfter(const SimulatedStep& step, const SimulatedCell& cell, CalibratedPart part,
+               double limit, std::uint32_t done) {
+  Seen seen;
+  seen.evidence.plan = {.sessions = cell.lanes, .measure = cell.blocks * kBlock, .block = kBlock};
+  const auto now = static_cast<float>(ToSeconds(done * kBlock));
+  SimulatedStep ended;
+  for (const SimulatedCall& call : step.calls) {
+    if (call.block >= done) continue;
+    if (call.ended_s > now) {
+      ++seen.in_flight;
+    } else {
+      ended.calls.push_back(call);
+    }
+  }
+  for (const ShareCell& share : CellsAt(ended, part, limit)) {
+    seen.evidence.cells.push_back({.lane = share.lane,
+                                   .block = share.block,
+                                   .half = share.half,
+                                   .parts = {{.n = static_cast<std::uint32_t>(share.n),
+                                              .hits = static_cast<std::uint32_t>(share.hits)},
+                                             {}}});
+  }
+  for (const SimulatedCall& call : ended.calls) {
+    seen.evidence.cells.push_back({.lane = call.lane,
+                                   .block = call.block,
+                                   .half = call.half,
+                                   .attempts = 1,
+                                   .failed = call.failed ? 1u : 0u,
+                                   .parts = {{}, {}}});
+  }
+  return seen;
+}
+
+// Of a step that fails: its time that is saved, in blocks; 0: it fails at its end only.
+std::optional<std::uint32_t> BlocksSaved(const SimulatedStep& step, const SimulatedCell& cell,
+                                         CalibratedPart part, const Bar& bar) {
+  const double limit = bar.limits.front().value;
+  for (std::uint32_t done = 1; done < cell.blocks; ++done) {
+    const Seen seen = SeenAfter(step, cell, part, limit, done);
+    if (LookEarly(seen.evidence, bar, done, seen.in_flight)) return cell.blocks - done;
+  }
+  const ShareInterval whole = ShareOf(CellsAt(step, part, limit));
+  if (whole.n < FewestForQuantile(kQuantile)) return std::nullopt;
+  const bool fails = Compare(whole, kQuantile, Side::kAbove).side == Side::kBelow;
+  return fails ? std::optional<std::uint32_t>(0) : std::nullopt;
+}
+
+}  // namespace
+
+LookScore ScoreLooks(const Crossed& steps, const SimulatedCell& cell, CalibratedPart part,
+                     double over) {
+  LookScore score{.part = part, .over = over};
+  score.ended_after.resize(cell.blocks);
+  std::vector<double> ended_by_path;
+  std::vector<double> saved_by_path;
+  double missed = 0;
+  double saved = 0;
+  for (const auto& replicates : steps) {
+    const Bar bar = BarOf(replicates, part, over);
+    double ended_here = 0;
+    double missed_here = 0;
+    double saved_here = 0;
+    for (const SimulatedStep& step : replicates) {
+      ++score.steps;
+      const auto blocks = BlocksSaved(step, cell, part, bar);
+      if (!blocks) continue;
+      missed_here += 1;
+      saved_here += *blocks / (kWarmUpBlocks + cell.blocks);
+      if (*blocks == 0) continue;
+      ended_here += 1;
+      score.ended_after[cell.blocks - *blocks] += 1;
+    }
+    ended_by_path.push_back(ended_here / static_cast<double>(replicates.size()));
+    if (missed_here > 0) saved_by_path.push_back(saved_here / missed_here);
+    missed += missed_here;
+    saved += saved_here;
+  }
+  const double n = std::max(1.0, static_cast<double>(score.steps));
+  for (double& share : score.ended_after) {
+    share /= n;
+    score.ended += share;
+  }
+  score.missed = missed / n;
+  if (missed > 0) score.saved = saved / missed;
+  score.ended_error = StandardError(ended_by_path);
+  score.saved_error = StandardError(saved_by_path);
+  return score;
+}
+
+}  // namespace plimsoll

@@ -93,12 +93,17 @@ void PrintSummary(const GridOptions& options, const std::vector<CellScores>& cel
 // last.
 void CalibrateSweeps(const GridOptions& options) {
   const std::vector<std::uint32_t> sessions{5, 10, 15, 20, 30, 40};
+  const std::vector<std::uint32_t> fine_sessions{5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+                                                 16, 17, 18, 19, 20, 22, 25, 28, 30, 35, 40};
+  GridOptions fewer = options;  // All paths count for the long run, replicates less.
+  fewer.replicates = std::max<std::uint64_t>(2, options.replicates / 10);
   std::printf(
       "\nsweeps over 5, 10, 15, 20, 30, 40 sessions, 5 blocks, on an engine for 20 lanes\n");
   std::printf(
-      "| mix | drift | long run crosses at | covered | ± 2 SE | an end open | width of the rest | "
+      "| mix | drift | long run crosses at | … on a fine grid | covered | ± 2 SE | an end open | "
+      "width of the rest | "
       "mean truth | limiting part named | covers the long run | sweeps |\n");
-  std::printf("|---|---|---|---|---|---|---|---|---|---|---|\n");
+  std::printf("|---|---|---|---|---|---|---|---|---|---|---|---|\n");
   double covered = 0;
   double sweeps = 0;
   for (const Mix mix : options.mixes) {
@@ -109,14 +114,17 @@ void CalibrateSweeps(const GridOptions& options) {
                                .mix = mix,
                                .load = options.load};
       const CrossedSweeps all = SimulateCrossedSweeps(cell, sessions, options);
+      const CrossedSweeps fine = SimulateCrossedSweeps(cell, fine_sessions, fewer);
       for (const double place : {0.1, 0.4, 0.5, 0.8}) {
-        const SweepScore s = ScoreSweep(all, sessions, place);
+        const Bar bar = SweepBar(all, place);
+        const SweepScore s = ScoreSweep(all, sessions, bar);
         std::printf(
-            "| %s | %d s | %.1f | %.1f%% | %.1f%% | %.0f%% | %.1f | %.1f | %.0f%% | %.1f%% | "
+            "| %s | %d s | %.1f | %.1f | %.1f%% | %.1f%% | %.0f%% | %.1f | %.1f | %.0f%% | %.1f%% "
+            "| "
             "%llu |\n",
-            Name(mix), drift, s.at, s.covered * 100, s.covered_error * 200, s.open * 100,
-            s.width_sessions, s.truth_mean, s.named * 100, s.covered_long_run * 100,
-            static_cast<unsigned long long>(s.sweeps));
+            Name(mix), drift, s.at, LongRunCrossing(fine, fine_sessions, bar), s.covered * 100,
+            s.covered_error * 200, s.open * 100, s.width_sessions, s.truth_mean, s.named * 100,
+            s.covered_long_run * 100, static_cast<unsigned long long>(s.sweeps));
         std::fflush(stdout);
         covered += s.covered * static_cast<double>(s.sweeps);
         sweeps += static_cast<double>(s.sweeps);

@@ -96,6 +96,11 @@ double LimitAt(const CrossedSweeps& sweeps, CalibratedPart part, double place) {
   return low * std::pow(high / low, part_of_step);
 }
 
+double CrossingOf(const std::vector<Totals>& totals, const std::vector<std::uint32_t>& sessions) {
+  const Truth truth = TruthOf(totals, {}, sessions, sessions.size());
+  return truth.end && !truth.end->open() ? truth.end->sessions : 0;
+}
+
 class SweepScorer {
  public:
   SweepScorer(const std::vector<std::uint32_t>& sessions, const Bar& bar)
@@ -202,13 +207,17 @@ StepVerdict JudgeSimulated(const SimulatedStep& step, const Bar& bar) {
   return verdict;
 }
 
-SweepScore ScoreSweep(const CrossedSweeps& sweeps, const std::vector<std::uint32_t>& sessions,
-                      double place) {
+Bar SweepBar(const CrossedSweeps& sweeps, double place) {
   Bar bar;
   for (std::size_t p = 0; p < std::size(kParts); ++p) {
     bar.limits.push_back(
         {.metric = kMetrics[p], .quantile = kQuantile, .value = LimitAt(sweeps, kParts[p], place)});
   }
+  return bar;
+}
+
+SweepScore ScoreSweep(const CrossedSweeps& sweeps, const std::vector<std::uint32_t>& sessions,
+                      const Bar& bar) {
   std::vector<std::vector<std::vector<Totals>>> totals(sweeps.size());  // By path and replicate.
   std::vector<std::vector<Totals>> of_path(sweeps.size());
   std::vector<Totals> long_run;
@@ -224,9 +233,17 @@ SweepScore ScoreSweep(const CrossedSweeps& sweeps, const std::vector<std::uint32
     scorer.Add(sweeps[path], totals[path], of_path[path], long_run);
   }
   SweepScore score = scorer.Finish();
-  const Truth truth = TruthOf(long_run, {}, sessions, sessions.size());
-  if (truth.end) score.at = truth.end->sessions;
+  score.at = CrossingOf(long_run, sessions);
   return score;
+}
+
+double LongRunCrossing(const CrossedSweeps& sweeps, const std::vector<std::uint32_t>& sessions,
+                       const Bar& bar) {
+  std::vector<Totals> long_run;
+  for (const auto& path : sweeps) {
+    for (const auto& sweep : path) AddTo(long_run, TotalsOf(sweep, bar));
+  }
+  return CrossingOf(long_run, sessions);
 }
 
 }  // namespace plimsoll

@@ -28,10 +28,17 @@ struct SweepScore {
   double named = 0;             // The part that limits the truth is the one named.
 };
 
-// The two latency parts' limits are such that the long run's share is 0.9 between steps: `place` 0
-// is the first step's number of sessions, 1 the last's.
+// Two latency limits at which the long run's share is 0.9 between steps: `place` 0 is the first
+// step's number of sessions, 1 the last's.
+Bar SweepBar(const CrossedSweeps& sweeps, double place);
+
 SweepScore ScoreSweep(const CrossedSweeps& sweeps, const std::vector<std::uint32_t>& sessions,
-                      double place);
+                      const Bar& bar);
+
+// Where the shares over all paths and replicates cross the bar, in sessions; 0: nowhere between the
+// steps. On sweeps in finer steps it tells what straight lines between coarse ones leave out.
+double LongRunCrossing(const CrossedSweeps& sweeps, const std::vector<std::uint32_t>& sessions,
+                       const Bar& bar);
 
 // The verdict of one simulated step at a bar of TTFT and interactivity.
 StepVerdict JudgeSimulated(const SimulatedStep& step, const Bar& bar);

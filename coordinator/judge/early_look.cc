@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "coordinator/judge/judge_step.h"
+#include "coordinator/judge/judge_part.h"
 #include "coordinator/judge/metrics.h"
 #include "coordinator/judge/proportion.h"
 #include "coordinator/judge/void_rules.h"
@@ -16,6 +16,9 @@ namespace {
 constexpr std::uint32_t kFirstLook = 2;
 // Failed attempts up to which latencies are looked at: a lane is silent after each.
 constexpr double kFailedShareMax = 0.01;
+// Of freedom. By four half-blocks alone they are one or two, whose t at a look's tail is 15 to 80:
+// nothing would ever fail. Chosen on the calibration's grid: from 12 on, wrong looks grow.
+constexpr double kDegreesMin = 6;
 
 // What the looks up to the one after `done` blocks may have spent.
 double SpentUpTo(std::uint32_t done, std::uint32_t blocks) {
@@ -69,15 +72,17 @@ std::optional<EarlyFinding> LookEarly(const StepEvidence& so_far, const Bar& bar
   StepEvidence seen = so_far;
   AddInFlight(seen, in_flight);
   const bool load_is_whole = FailedShare(seen) <= kFailedShareMax;
-  const std::vector<PartVerdict> strict = JudgePartsSoFar(seen, bar, tail);
-  std::vector<PartVerdict> shown = JudgePartsSoFar(seen, bar, kTail);
+  const Confidence at_look{.tail = tail, .degrees_min = kDegreesMin};
   EarlyFinding finding{.after_blocks = done, .of_blocks = blocks, .failed = {}};
-  for (std::size_t i = 0; i < strict.size(); ++i) {
-    if (strict[i].verdict != Verdict::kFail || shown[i].verdict != Verdict::kFail) continue;
-    if (bar.limits[i].metric == Metric::kToolCalls) continue;
-    if (IsLatency(bar.limits[i].metric) && !load_is_whole) continue;
-    shown[i].reason = fmt::format("after {} of {} blocks, {}", done, blocks, shown[i].reason);
-    finding.failed.push_back(std::move(shown[i]));
+  for (std::size_t i = 0; i < bar.limits.size(); ++i) {
+    const Limit& limit = bar.limits[i];
+    if (limit.metric == Metric::kToolCalls) continue;
+    if (IsLatency(limit.metric) && !load_is_whole) continue;
+    if (JudgePart(limit, i, seen, 1, at_look).verdict != Verdict::kFail) continue;
+    PartVerdict shown = JudgePart(limit, i, seen, 1);
+    if (shown.verdict != Verdict::kFail) continue;
+    shown.reason = fmt::format("after {} of {} blocks, {}", done, blocks, shown.reason);
+    finding.failed.push_back(std::move(shown));
   }
   if (finding.failed.empty()) return std::nullopt;
   return finding;

@@ -192,7 +192,7 @@ std::string ValueSentence(const PartVerdict& part, const Subject& subject) {
                      fmt::arg("value", value + IntervalText(part)));
 }
 
-PartVerdict JudgeCalls(PartVerdict part, const Subject& subject, double tail) {
+PartVerdict JudgeCalls(PartVerdict part, const Subject& subject, const Confidence& confidence) {
   const double quantile = part.limit.quantile;
   const std::uint64_t needed = FewestForQuantile(quantile);
   if (needed == 0) {
@@ -209,7 +209,7 @@ PartVerdict JudgeCalls(PartVerdict part, const Subject& subject, double tail) {
                   !CountsOf(subject, WithinLoose, &at_loose)))) {
     return NoData(std::move(part), "its calls were counted against another bar");
   }
-  const ShareInterval interval = ShareOf(at_value, tail);
+  const ShareInterval interval = ShareOf(at_value, confidence);
   TakeInterval(part, interval);
   if (interval.n < needed) {
     return NoData(std::move(part),
@@ -219,8 +219,8 @@ PartVerdict JudgeCalls(PartVerdict part, const Subject& subject, double tail) {
   Sides sides;
   sides.value = sides.strict = sides.loose = Compare(interval, quantile, Side::kAbove);
   if (spread) {
-    const ShareInterval strict = ShareOf(at_strict, tail);
-    const ShareInterval loose = ShareOf(at_loose, tail);
+    const ShareInterval strict = ShareOf(at_strict, confidence);
+    const ShareInterval loose = ShareOf(at_loose, confidence);
     sides.strict = Compare(strict, quantile, Side::kAbove);
     sides.loose = Compare(loose, quantile, Side::kAbove);
     // What the share may be with the limit anywhere in its own interval.
@@ -311,7 +311,7 @@ PartVerdict NoData(PartVerdict part, std::string reason) {
 }
 
 PartVerdict JudgePart(const Limit& limit, std::size_t index, const StepEvidence& evidence,
-                      double sent_share, double tail) {
+                      double sent_share, const Confidence& confidence) {
   PartVerdict part{.limit = limit};
   const MetricTraits* traits = FindTraits(limit.metric);
   if (traits == nullptr) return NoData(std::move(part), "the bar names an unknown part");
@@ -327,9 +327,11 @@ PartVerdict JudgePart(const Limit& limit, std::size_t index, const StepEvidence&
   if (!limit.tier.empty() && !subject.tier) {
     return NoData(std::move(part), fmt::format("the step has no tier '{}'", limit.tier));
   }
-  if (limit.metric == Metric::kErrors) return JudgeBadShare(std::move(part), subject, tail);
+  if (limit.metric == Metric::kErrors) {
+    return JudgeBadShare(std::move(part), subject, confidence.tail);
+  }
   if (limit.metric == Metric::kToolCalls) {
-    part = JudgeBadShare(std::move(part), subject, tail);
+    part = JudgeBadShare(std::move(part), subject, confidence.tail);
     // Malformed is malformed; but well formed under a lighter load proves nothing.
     if (part.verdict == Verdict::kFail || sent_share >= void_rules::kSentShareMin) return part;
     return NoData(std::move(part), LighterLoad(sent_share, "tool calls"));
@@ -342,7 +344,7 @@ PartVerdict JudgePart(const Limit& limit, std::size_t index, const StepEvidence&
       return NoData(std::move(part), std::move(why));
     }
   }
-  return JudgeCalls(std::move(part), subject, tail);
+  return JudgeCalls(std::move(part), subject, confidence);
 }
 
 }  // namespace plimsoll

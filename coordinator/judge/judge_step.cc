@@ -31,13 +31,4 @@ StepVerdict JudgeStep(const StepEvidence& evidence, const Bar& bar) {
   return step;
 }
 
-std::vector<PartVerdict> JudgePartsSoFar(const StepEvidence& evidence, const Bar& bar,
-                                         double tail) {
-  std::vector<PartVerdict> parts;
-  for (std::size_t i = 0; i < bar.limits.size(); ++i) {
-    parts.push_back(JudgePart(bar.limits[i], i, evidence, 1, tail));
-  }
-  return parts;
-}
-
 }  // namespace plimsoll

@@ -192,11 +192,11 @@ double ResidualEffect(const Sample& sample, double t) {
 }
 
 // Whether q is rejected where all calls are on one side, whichever it is.
-bool ExtremesReject(double q, std::vector<ShareCell> cells, double tail) {
+bool ExtremesReject(double q, std::vector<ShareCell> cells) {
   for (ShareCell& cell : cells) cell.hits = 0;
-  if (!(ShareOf(cells, tail).high < q)) return false;
+  if (!(ShareOf(cells).high < q)) return false;
   for (ShareCell& cell : cells) cell.hits = cell.n;
-  return ShareOf(cells, tail).low > q;
+  return ShareOf(cells).low > q;
 }
 
 ShareInterval Begin(const Sample& sample) {
@@ -208,15 +208,15 @@ ShareInterval Begin(const Sample& sample) {
 
 }  // namespace
 
-ShareInterval ShareOf(const std::vector<ShareCell>& cells, double tail) {
+ShareInterval ShareOf(const std::vector<ShareCell>& cells, const Confidence& confidence) {
   const Sample sample = Gather(cells);
   ShareInterval result = Begin(sample);
   const VarianceTerm spread = SpreadOf(sample);
   result.design_effect = DesignEffect(sample, spread.variance);
   if (sample.clusters.size() < 2) return result;
 
-  result.degrees = spread.degrees;
-  const double t = StudentTQuantile(1 - tail, spread.degrees);
+  result.degrees = std::max(confidence.degrees_min, spread.degrees);
+  const double t = StudentTQuantile(1 - confidence.tail, result.degrees);
   const Interval scaled = Wilson(sample.share(), t * t * result.design_effect / sample.n);
   const Interval at_p = HasRoomForResiduals(sample, t) ? FromClusterResiduals(sample, t)
                                                        : FromCallResiduals(sample, t);
@@ -241,14 +241,14 @@ ShareInterval SmallShareOf(const std::vector<ShareCell>& cells, double tail) {
   return result;
 }
 
-QuantileBand BandOf(double quantile, const std::vector<ShareCell>& cells, double tail) {
+QuantileBand BandOf(double quantile, const std::vector<ShareCell>& cells) {
   const Sample sample = Gather(cells);
   if (!(quantile > 0 && quantile < 1) || sample.n == 0) return {};
   QuantileBand band;
   const bool two_sided = sample.hits > 0 && sample.hits < sample.n;
   if (two_sided && sample.clusters.size() >= 2) {
     const VarianceTerm spread = SpreadOf(sample);
-    const double t = StudentTQuantile(1 - tail, spread.degrees);
+    const double t = StudentTQuantile(1 - kTail, spread.degrees);
     const double effect =
         std::max(DesignEffect(sample, spread.variance) / sample.n, ResidualEffect(sample, t));
     const double half = t * std::sqrt(quantile * (1 - quantile) * effect);
@@ -257,7 +257,7 @@ QuantileBand BandOf(double quantile, const std::vector<ShareCell>& cells, double
   // Half a call, so that rounding decides nothing.
   const double first = 0.5 / sample.n;
   const bool within = band.low >= first && band.high <= 1 - first;
-  if (within || !ExtremesReject(quantile, cells, tail)) return band;
+  if (within || !ExtremesReject(quantile, cells)) return band;
   return {.low = std::max(band.low, first), .high = std::min(band.high, 1 - first)};
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "common/base/rng.h"
+#include "coordinator/judge/judge_part.h"
 #include "coordinator/judge/value_interval.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -194,8 +195,8 @@ TEST(ValueInterval, IsAt95WhateverTailTheVerdictLeavesOut) {
   const auto calls = [&](std::uint32_t, std::uint32_t) { return 2 + 2 * rng.Uniform(); };
   const StepEvidence e = Measured(Ttft(2.2), {}, calls);
   const Bar bar{.limits = {Ttft(2.2)}};
-  const PartVerdict usual = JudgePartsSoFar(e, bar, kTail).at(0);
-  const PartVerdict strict = JudgePartsSoFar(e, bar, 0.0001).at(0);
+  const PartVerdict usual = JudgePart(bar.limits[0], 0, e, 1);
+  const PartVerdict strict = JudgePart(bar.limits[0], 0, e, 1, {.tail = 0.0001});
   EXPECT_LT(strict.share_low, usual.share_low);
   EXPECT_EQ(strict.value_low, usual.value_low);
   EXPECT_EQ(strict.value_high, usual.value_high);

@@ -89,6 +89,14 @@ void PrintSummary(const GridOptions& options, const std::vector<CellScores>& cel
               ScoresOf(cells, [](const SimulatedCell&, CalibratedPart) { return true; }));
 }
 
+std::string Word(const std::optional<CapacityEnd>& end) {
+  if (!end) return "–";
+  const char* open = end->kind == CapacityEnd::Kind::kBelow     ? "< "
+                     : end->kind == CapacityEnd::Kind::kAtLeast ? "≥ "
+                                                                : "";
+  return fmt::format("{}{:.1f}", open, end->sessions);
+}
+
 // Whole sweeps, with the long run's crossing at and between steps, under the first and over the
 // last.
 void CalibrateSweeps(const GridOptions& options) {
@@ -96,7 +104,7 @@ void CalibrateSweeps(const GridOptions& options) {
   const std::vector<std::uint32_t> fine_sessions{5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
                                                  16, 17, 18, 19, 20, 22, 25, 28, 30, 35, 40};
   GridOptions fewer = options;  // All paths count for the long run, replicates less.
-  fewer.replicates = std::max<std::uint64_t>(2, options.replicates / 10);
+  fewer.replicates = std::max<std::uint64_t>(2, options.replicates / 2);
   std::printf(
       "\nsweeps over 5, 10, 15, 20, 30, 40 sessions, 5 blocks, on an engine for 20 lanes\n");
   std::printf(
@@ -119,10 +127,11 @@ void CalibrateSweeps(const GridOptions& options) {
         const Bar bar = SweepBar(all, place);
         const SweepScore s = ScoreSweep(all, sessions, bar);
         std::printf(
-            "| %s | %d s | %.1f | %.1f | %.1f%% | %.1f%% | %.0f%% | %.1f | %.1f | %.0f%% | %.1f%% "
+            "| %s | %d s | %s | %s | %.1f%% | %.1f%% | %.0f%% | %.1f | %.1f | %.0f%% | %.1f%% "
             "| "
             "%llu |\n",
-            Name(mix), drift, s.at, LongRunCrossing(fine, fine_sessions, bar), s.covered * 100,
+            Name(mix), drift, Word(s.at).c_str(),
+            Word(LongRunCrossing(fine, fine_sessions, bar)).c_str(), s.covered * 100,
             s.covered_error * 200, s.open * 100, s.width_sessions, s.truth_mean, s.named * 100,
             s.covered_long_run * 100, static_cast<unsigned long long>(s.sweeps));
         std::fflush(stdout);

@@ -96,11 +96,6 @@ double LimitAt(const CrossedSweeps& sweeps, CalibratedPart part, double place) {
   return low * std::pow(high / low, part_of_step);
 }
 
-double CrossingOf(const std::vector<Totals>& totals, const std::vector<std::uint32_t>& sessions) {
-  const Truth truth = TruthOf(totals, {}, sessions, sessions.size());
-  return truth.end && !truth.end->open() ? truth.end->sessions : 0;
-}
-
 class SweepScorer {
  public:
   SweepScorer(const std::vector<std::uint32_t>& sessions, const Bar& bar)
@@ -233,17 +228,18 @@ SweepScore ScoreSweep(const CrossedSweeps& sweeps, const std::vector<std::uint32
     scorer.Add(sweeps[path], totals[path], of_path[path], long_run);
   }
   SweepScore score = scorer.Finish();
-  score.at = CrossingOf(long_run, sessions);
+  score.at = TruthOf(long_run, {}, sessions, sessions.size()).end;
   return score;
 }
 
-double LongRunCrossing(const CrossedSweeps& sweeps, const std::vector<std::uint32_t>& sessions,
-                       const Bar& bar) {
+std::optional<CapacityEnd> LongRunCrossing(const CrossedSweeps& sweeps,
+                                           const std::vector<std::uint32_t>& sessions,
+                                           const Bar& bar) {
   std::vector<Totals> long_run;
   for (const auto& path : sweeps) {
     for (const auto& sweep : path) AddTo(long_run, TotalsOf(sweep, bar));
   }
-  return CrossingOf(long_run, sessions);
+  return TruthOf(long_run, {}, sessions, sessions.size()).end;
 }
 
 }  // namespace plimsoll

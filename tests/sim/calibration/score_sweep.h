@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "coordinator/judge/capacity.h"
@@ -16,16 +17,16 @@ namespace plimsoll {
 using CrossedSweeps = std::vector<std::vector<std::vector<SimulatedStep>>>;
 
 struct SweepScore {
-  double at = 0;                // Where the long run crosses its limit, in sessions; 0: nowhere.
-  std::uint64_t sweeps = 0;     // With a capacity.
-  std::uint64_t none = 0;       // Without any step that had data.
-  double covered = 0;           // The interval contains the window's truth.
-  double covered_error = 0;     // Standard error, paths as clusters.
-  double covered_long_run = 0;  // … the truth over all paths.
-  double open = 0;              // An end is open.
-  double width_sessions = 0;    // Mean of the closed ones.
-  double truth_mean = 0;        // Of the windows' truths that lie between the steps.
-  double named = 0;             // The part that limits the truth is the one named.
+  std::optional<CapacityEnd> at;  // Where the long run crosses its limit.
+  std::uint64_t sweeps = 0;       // With a capacity.
+  std::uint64_t none = 0;         // Without any step that had data.
+  double covered = 0;             // The interval contains the window's truth.
+  double covered_error = 0;       // Standard error, paths as clusters.
+  double covered_long_run = 0;    // … the truth over all paths.
+  double open = 0;                // An end is open.
+  double width_sessions = 0;      // Mean of the closed ones.
+  double truth_mean = 0;          // Of the windows' truths that lie between the steps.
+  double named = 0;               // The part that limits the truth is the one named.
 };
 
 // Two latency limits at which the long run's share is 0.9 between steps: `place` 0 is the first
@@ -35,10 +36,11 @@ Bar SweepBar(const CrossedSweeps& sweeps, double place);
 SweepScore ScoreSweep(const CrossedSweeps& sweeps, const std::vector<std::uint32_t>& sessions,
                       const Bar& bar);
 
-// Where the shares over all paths and replicates cross the bar, in sessions; 0: nowhere between the
-// steps. On sweeps in finer steps it tells what straight lines between coarse ones leave out.
-double LongRunCrossing(const CrossedSweeps& sweeps, const std::vector<std::uint32_t>& sessions,
-                       const Bar& bar);
+// Where the shares over all paths and replicates cross the bar; nothing without a call. On sweeps
+// in finer steps it tells what straight lines between coarse ones leave out.
+std::optional<CapacityEnd> LongRunCrossing(const CrossedSweeps& sweeps,
+                                           const std::vector<std::uint32_t>& sessions,
+                                           const Bar& bar);
 
 // The verdict of one simulated step at a bar of TTFT and interactivity.
 StepVerdict JudgeSimulated(const SimulatedStep& step, const Bar& bar);

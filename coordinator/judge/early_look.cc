@@ -64,9 +64,10 @@ double ErrorSpentAt(std::uint32_t done, std::uint32_t blocks) {
 std::optional<EarlyFinding> LookEarly(const StepEvidence& so_far, const Bar& bar,
                                       std::uint32_t done, std::uint32_t in_flight) {
   const auto blocks = static_cast<std::uint32_t>(so_far.plan.measure / so_far.plan.block);
-  const auto looked_at = std::count_if(bar.limits.begin(), bar.limits.end(), [](const Limit& l) {
-    return l.metric != Metric::kToolCalls;
-  });
+  const auto is_looked_at = [&](const Limit& limit) {
+    return limit.metric != Metric::kToolCalls && IsJudged(limit, so_far);
+  };
+  const auto looked_at = std::count_if(bar.limits.begin(), bar.limits.end(), is_looked_at);
   const double tail = ErrorSpentAt(done, blocks) / std::max<double>(1, looked_at);
   if (!(tail > 0)) return std::nullopt;
   StepEvidence seen = so_far;
@@ -76,7 +77,7 @@ std::optional<EarlyFinding> LookEarly(const StepEvidence& so_far, const Bar& bar
   EarlyFinding finding{.after_blocks = done, .of_blocks = blocks, .failed = {}};
   for (std::size_t i = 0; i < bar.limits.size(); ++i) {
     const Limit& limit = bar.limits[i];
-    if (limit.metric == Metric::kToolCalls) continue;
+    if (!is_looked_at(limit)) continue;
     if (IsLatency(limit.metric) && !load_is_whole) continue;
     if (JudgePart(limit, i, seen, 1, at_look).verdict != Verdict::kFail) continue;
     PartVerdict shown = JudgePart(limit, i, seen, 1);
@@ -90,6 +91,12 @@ std::optional<EarlyFinding> LookEarly(const StepEvidence& so_far, const Bar& bar
 
 StepVerdict FailedEarly(StepVerdict judged, const EarlyFinding& finding) {
   if (judged.is_void) return judged;
+  for (PartVerdict& part : judged.parts) {
+    if (part.verdict == Verdict::kFail || part.verdict == Verdict::kNoData) continue;
+    std::string reason = fmt::format("the step was ended early, after {} of {} blocks: {}",
+                                     finding.after_blocks, finding.of_blocks, part.reason);
+    part = NoData(std::move(part), std::move(reason));
+  }
   const bool whole_load = judged.sent_share >= void_rules::kSentShareMin;
   for (PartVerdict& part : judged.parts) {
     for (const PartVerdict& failed : finding.failed) {

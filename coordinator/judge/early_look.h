@@ -42,7 +42,8 @@ std::optional<EarlyFinding> LookEarly(const StepEvidence& so_far, const Bar& bar
                                       std::uint32_t done, std::uint32_t in_flight);
 
 // The verdict of a step that ended at that look, from that of its evidence: parts that failed at
-// the look keep that. A void step stays void, latencies of a lighter load stay without data, and a
+// the look keep that; what else did not fail has no data, since the slow calls that were open were
+// hung up. A void step stays void, latencies of a lighter load stay without data, and a
 // step in which nothing fails any more has no data: it was cut short.
 StepVerdict FailedEarly(StepVerdict judged, const EarlyFinding& finding);
 

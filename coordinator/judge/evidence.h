@@ -150,6 +150,8 @@ struct StepEvidence : CallEvidence {
   std::vector<std::string> tier_names;  // Indexed by CellCounts::tier.
   std::vector<CellCounts> cells;        // By lane, then block; only cells with something in them.
   std::vector<CallEvidence> tiers;      // As tier_names.
+  // Of which the step's ladder plays no session, by its plan: limits on them are not judged.
+  std::vector<std::string> tiers_left_out;
   std::array<std::int64_t, kLaneStates> lane_state_ns{};  // Over all lanes.
   std::int64_t planned_lane_ns = 0;                       // sessions x measured time.
   ReplaySummary replay;                                   // Its tiers as tier_names.

@@ -288,6 +288,11 @@ std::string MissingUsage(const Subject& subject) {
 
 }  // namespace
 
+bool IsJudged(const Limit& limit, const StepEvidence& evidence) {
+  const auto& out = evidence.tiers_left_out;
+  return limit.tier.empty() || std::find(out.begin(), out.end(), limit.tier) == out.end();
+}
+
 bool ShareCellsOf(const Limit& limit, std::size_t index, const std::vector<CellCounts>& cells,
                   const std::vector<std::string>& tier_names, std::vector<ShareCell>* out) {
   const std::optional<std::uint8_t> tier = TierOf(limit, tier_names);

@@ -19,6 +19,9 @@ namespace plimsoll {
 PartVerdict JudgePart(const Limit& limit, std::size_t index, const StepEvidence& evidence,
                       double sent_share, const Confidence& confidence = {});
 
+// False of a limit on a tier that the step's ladder leaves out.
+bool IsJudged(const Limit& limit, const StepEvidence& evidence);
+
 // The observations that the verdict on the bar's limit `index` counts, by lane and block; hits are
 // calls within the limit (IsBadShare: bad ones). False if the cells were counted against another
 // bar, or no tier of `tier_names` is the limit's.

@@ -15,11 +15,10 @@
 //   deff       max(1, (V_lanes + V_time) ÷ binomial).
 //   degrees    Satterthwaite's: (V_lanes + V_time)² ÷ (V_lanes²/(lanes − 1) + V_time²/((H − 1)/2)).
 //              For runs half of runs − 1, at least 1: neighbouring runs often share a session.
-//   residuals  a second variance with residuals at p: by cluster where that leaves room for a
-//   at p       rejection (t² · Σn² <= 0.7 · N²: eight lanes of equal weight or more), by call
-//   below. test       p is rejected when (s − p)² > t² · max(deff · p(1−p)/N, residuals at p), t
-//   the
-//              1 − tail quantile of Student's t.
+//   residuals  at p, a second variance: by cluster where that leaves room for a rejection
+//              (t² · Σn² <= 0.7 · N²: eight lanes of equal weight or more), else by call.
+//   test       p is rejected when (s − p)² > t² · max(deff · p(1−p)/N, residuals at p), with t
+//              the 1 − tail quantile of Student's t.
 //   interval   from the smallest to the largest p not rejected: both conditions are quadratic in p,
 //              so it is closed form, and the hull of the two intervals.
 //

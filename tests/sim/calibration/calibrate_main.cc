@@ -108,12 +108,14 @@ void CalibrateSweeps(const GridOptions& options) {
   std::printf(
       "\nsweeps over 5, 10, 15, 20, 30, 40 sessions, 5 blocks, on an engine for 20 lanes\n");
   std::printf(
-      "| mix | drift | long run crosses at | … on a fine grid | covered | ± 2 SE | an end open | "
-      "width of the rest | "
-      "mean truth | limiting part named | covers the long run | sweeps |\n");
-  std::printf("|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+      "| mix | drift | long run crosses at | … on a fine grid | covered | ± 2 SE | low end open | "
+      "high end open | both closed | … covered | … width | mean truth | limiting part named | "
+      "covers the long run | sweeps | without capacity |\n");
+  std::printf("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
   double covered = 0;
   double sweeps = 0;
+  double closed = 0;
+  double closed_covered = 0;
   for (const Mix mix : options.mixes) {
     for (const int drift : options.drift_s) {
       const SimulatedCell cell{.lanes = 20,
@@ -127,21 +129,27 @@ void CalibrateSweeps(const GridOptions& options) {
         const Bar bar = SweepBar(all, place);
         const SweepScore s = ScoreSweep(all, sessions, bar);
         std::printf(
-            "| %s | %d s | %s | %s | %.1f%% | %.1f%% | %.0f%% | %.1f | %.1f | %.0f%% | %.1f%% "
-            "| "
-            "%llu |\n",
+            "| %s | %d s | %s | %s | %.1f%% | %.1f%% | %.0f%% | %.0f%% | %llu | %.1f%% | %.1f | "
+            "%.1f | %.0f%% | %.1f%% | %llu | %llu |\n",
             Name(mix), drift, Word(s.at).c_str(),
             Word(LongRunCrossing(fine, fine_sessions, bar)).c_str(), s.covered * 100,
-            s.covered_error * 200, s.open * 100, s.width_sessions, s.truth_mean, s.named * 100,
-            s.covered_long_run * 100, static_cast<unsigned long long>(s.sweeps));
+            s.covered_error * 200, s.open_below * 100, s.open_above * 100,
+            static_cast<unsigned long long>(s.closed), s.closed_covered * 100, s.width_sessions,
+            s.truth_mean, s.named * 100, s.covered_long_run * 100,
+            static_cast<unsigned long long>(s.sweeps), static_cast<unsigned long long>(s.none));
         std::fflush(stdout);
         covered += s.covered * static_cast<double>(s.sweeps);
         sweeps += static_cast<double>(s.sweeps);
+        closed += static_cast<double>(s.closed);
+        closed_covered += s.closed_covered * static_cast<double>(s.closed);
       }
     }
   }
-  if (sweeps > 0)
-    std::printf("all: the interval contains the truth in %.1f%%\n", 100 * covered / sweeps);
+  std::printf(
+      "all: the interval contains the truth in %.1f%% of %.0f, with both ends closed in %.1f%% "
+      "of %.0f\n",
+      100 * covered / std::max(1.0, sweeps), sweeps, 100 * closed_covered / std::max(1.0, closed),
+      closed);
 }
 
 // Failing early: of steps whose window is twice as bad as the limit, and of such as lie inside it.

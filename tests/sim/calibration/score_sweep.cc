@@ -120,7 +120,7 @@ class SweepScorer {
       counted += 1;
       const Truth always = TruthOf(long_run, {}, sessions_, history.size());
       score_.covered_long_run += always.end && Contains(*capacity.band, *always.end) ? 1 : 0;
-      AddWidth(*capacity.band);
+      AddEnds(*capacity.band, hit);
       if (!truth.end->open()) {
         truths_ += truth.end->sessions;
         between_ += 1;
@@ -136,8 +136,11 @@ class SweepScorer {
     const double n = std::max(1.0, static_cast<double>(score_.sweeps));
     score_.covered /= n;
     score_.covered_long_run /= n;
-    score_.open /= n;
-    if (closed_ > 0) score_.width_sessions /= closed_;
+    score_.open_below /= n;
+    score_.open_above /= n;
+    const double closed = std::max(1.0, static_cast<double>(score_.closed));
+    score_.width_sessions /= closed;
+    score_.closed_covered /= closed;
     if (between_ > 0) score_.truth_mean = truths_ / between_;
     if (between_ > 0) score_.named /= between_;
     score_.covered_error = StandardError(by_path_);
@@ -157,20 +160,19 @@ class SweepScorer {
     return history;
   }
 
-  void AddWidth(const CapacityBand& band) {
-    if (band.low.open() || band.high.open()) {
-      score_.open += 1;
-      return;
-    }
+  void AddEnds(const CapacityBand& band, bool hit) {
+    score_.open_below += band.low.open() ? 1 : 0;
+    score_.open_above += band.high.open() ? 1 : 0;
+    if (band.low.open() || band.high.open()) return;
+    ++score_.closed;
+    score_.closed_covered += hit ? 1 : 0;
     score_.width_sessions += band.high.sessions - band.low.sessions;
-    closed_ += 1;
   }
 
   const std::vector<std::uint32_t>& sessions_;
   const Bar& bar_;
   SweepScore score_;
   std::vector<double> by_path_;
-  double closed_ = 0;
   double truths_ = 0;
   double between_ = 0;
 };

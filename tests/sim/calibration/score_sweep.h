@@ -23,8 +23,11 @@ struct SweepScore {
   double covered = 0;             // The interval contains the window's truth.
   double covered_error = 0;       // Standard error, paths as clusters.
   double covered_long_run = 0;    // … the truth over all paths.
-  double open = 0;                // An end is open.
-  double width_sessions = 0;      // Mean of the closed ones.
+  double open_below = 0;          // The low end is open …
+  double open_above = 0;          // … the high end is.
+  std::uint64_t closed = 0;       // Neither is,
+  double closed_covered = 0;      // and of these so many contain the window's truth.
+  double width_sessions = 0;      // Their mean width.
   double truth_mean = 0;          // Of the windows' truths that lie between the steps.
   double named = 0;               // The part that limits the truth is the one named.
 };

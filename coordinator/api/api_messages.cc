@@ -278,7 +278,7 @@ void FillModel(const ReportModel& model, v1::Run* out) {
   for (const LadderResult& ladder : model.tier_ladders) {
     v1::TierLadder* to = out->add_tier_ladders();
     to->set_tier(ValidUtf8(ladder.tier));
-    to->set_sentence(ValidUtf8(ladder.sentence));
+    FillBracket(ladder.bracket, to);
   }
 }
 

@@ -9,8 +9,9 @@
 namespace plimsoll {
 
 // Judges the evidence against the bar with which its cells were counted (their parts are the bar's
-// limits); limits on tiers that the evidence leaves out have no part. A limit that is no number, a quantile outside (0, 1) or an empty bar is
-// "no data" with its reason: nothing that is missing ever passes.
+// limits); limits on tiers that the evidence leaves out have no part. A limit that is no number, a
+// quantile outside (0, 1) or an empty bar is "no data" with its reason: nothing that is missing
+// ever passes.
 StepVerdict JudgeStep(const StepEvidence& evidence, const Bar& bar);
 
 }  // namespace plimsoll

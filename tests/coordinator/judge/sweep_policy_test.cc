@@ -215,6 +215,23 @@ StepKind KindAfter(Kind kind) {
                                  : StepKind::kPlanned;
 }
 
+TEST(JudgeTarget, SaysRequestsInFlightBesideSessionsWhereTheyAreKnown) {
+  const auto said = [](Verdict verdict, double in_flight) {
+    StepResult step = Step(15, verdict, Lean::kPass, StepKind::kPlanned);
+    step.verdict.reasons = {"TTFT"};
+    step.requests_in_flight = in_flight;
+    return JudgeTarget({step}, 15).reason;
+  };
+  EXPECT_EQ(said(Verdict::kPass, 14.56), "15 sessions hold (14.6 requests in flight)");
+  EXPECT_EQ(said(Verdict::kFail, 14.56), "15 sessions miss (14.6 requests in flight): TTFT");
+  EXPECT_EQ(
+      said(Verdict::kTooClose, 14.56)
+          .find("15 sessions are too close to call, leaning pass (14.6 requests in flight): "),
+      0u);
+  EXPECT_EQ(said(Verdict::kNoData, 14.56), "15 sessions have no data: TTFT");
+  EXPECT_EQ(said(Verdict::kPass, 0), "15 sessions hold") << "not known";
+}
+
 TEST(SweepPolicy, AnySweepEndsWithinItsBudgetAndNeverClimbsAfterAMiss) {
   for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

@@ -14,6 +14,9 @@ namespace plimsoll {
 namespace {
 
 constexpr std::uint32_t kFirstLook = 2;
+// A step opens with a wave: all its new lanes send at once. What warm-up leaves of it is over by
+// then.
+constexpr Duration kLookAfterMin = 60s;
 // Failed attempts up to which latencies are looked at: a lane is silent after each.
 constexpr double kFailedShareMax = 0.01;
 // Of freedom. By four half-blocks alone they are one or two, whose t at a look's tail is 15 to 80:
@@ -69,7 +72,7 @@ std::optional<EarlyFinding> LookEarly(const StepEvidence& so_far, const Bar& bar
   };
   const auto looked_at = std::count_if(bar.limits.begin(), bar.limits.end(), is_looked_at);
   const double tail = ErrorSpentAt(done, blocks) / std::max<double>(1, looked_at);
-  if (!(tail > 0)) return std::nullopt;
+  if (!(tail > 0) || done * so_far.plan.block < kLookAfterMin) return std::nullopt;
   StepEvidence seen = so_far;
   AddInFlight(seen, in_flight);
   const bool load_is_whole = FailedShare(seen) <= kFailedShareMax;

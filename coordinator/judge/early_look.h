@@ -1,5 +1,5 @@
-// Failing a step early: at planned looks, after each block from the second to the last but one, the
-// running step is judged on the records so far. Pure.
+// Failing a step early: at planned looks, after each block from the second to the last but one and
+// not within the first minute, the running step is judged on the records so far. Pure.
 //
 // Every look can err; together they may spend half of the 2.5% by which the step's own interval may
 // err on that side. How much of it a look may spend grows with time, by the power family of Kim and

@@ -66,6 +66,16 @@ TEST(EarlyLook, AClearMissFailsAtTheSecondBlockAndSaysSo) {
   EXPECT_FALSE(LookEarly(SoFar(5, 5), LatencyBar(), 5, 0).has_value()) << "the step is over";
 }
 
+TEST(EarlyLook, NothingIsDecidedInTheOpeningWavesMinute) {
+  StepEvidence quick = SoFar(4, 5);
+  quick.plan.measure = 75s;
+  quick.plan.block = 15s;
+  EXPECT_TRUE(LookEarly(quick, LatencyBar(), 4, 0).has_value());
+  quick.plan.measure = 70s;
+  quick.plan.block = 14s;
+  EXPECT_FALSE(LookEarly(quick, LatencyBar(), 4, 0).has_value());
+}
+
 TEST(EarlyLook, WhatHoldsOrIsCloseGoesOn) {
   for (const std::uint32_t within : {10u, 9u}) {
     for (std::uint32_t done = 2; done < 5; ++done) {

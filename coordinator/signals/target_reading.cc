@@ -1,0 +1,72 @@
+#include "coordinator/signals/target_reading.h"
+
+#include <algorithm>
+
+#include "common/base/check.h"
+#include "coordinator/signals/target_fold.h"
+
+namespace plimsoll {
+
+GaugeReading GaugeOf(std::vector<GaugePoint> track) {
+  PLIMSOLL_CHECK(!track.empty());
+  GaugeReading gauge;
+  gauge.last = track.back().value;
+  gauge.min = track.front().value;
+  gauge.max = track.front().value;
+  double weighted = 0;
+  for (std::size_t i = 0; i < track.size(); ++i) {
+    gauge.min = std::min(gauge.min, track[i].value);
+    gauge.max = std::max(gauge.max, track[i].value);
+    if (i + 1 < track.size()) {
+      weighted += track[i].value * ToSeconds(track[i + 1].at - track[i].at);
+    }
+  }
+  const double time = ToSeconds(track.back().at - track.front().at);
+  gauge.mean = time > 0 ? weighted / time : gauge.last;
+  gauge.track = std::move(track);
+  return gauge;
+}
+
+Duration LongestAtLeast(const GaugeReading& gauge, double threshold) {
+  Duration longest{};
+  const GaugePoint* begin = nullptr;
+  for (const GaugePoint& point : gauge.track) {
+    if (!(point.value >= threshold)) {
+      begin = nullptr;
+      continue;
+    }
+    if (begin == nullptr) begin = &point;
+    longest = std::max(longest, point.at - begin->at);
+  }
+  return longest;
+}
+
+std::string_view ContinuityWords(Continuity continuity) {
+  switch (continuity) {
+    case Continuity::kWhole:
+      return "whole";
+    case Continuity::kReset:
+      return "counters fell";
+    case Continuity::kRestarted:
+      return "the process restarted";
+    case Continuity::kAlternates:
+      return "several servers answer at this address";
+  }
+  return "";
+}
+
+const SignalReading& TargetReading::Of(Signal signal) const {
+  const auto found =
+      std::find_if(signals.begin(), signals.end(),
+                   [signal](const SignalReading& one) { return one.signal == signal; });
+  PLIMSOLL_CHECK(found != signals.end());
+  return *found;
+}
+
+TargetReading ReadTarget(const Mapping& mapping, std::span<const TargetSample> samples) {
+  TargetFold fold(mapping);
+  for (const TargetSample& sample : samples) fold.Add(sample);
+  return fold.Finish();
+}
+
+}  // namespace plimsoll

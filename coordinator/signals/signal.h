@@ -54,7 +54,7 @@ enum class Signal : std::uint8_t {
 };
 
 enum class SignalKind : std::uint8_t { kHistogram, kGauge, kCounter };
-enum class SignalUnit : std::uint8_t { kSeconds, kShare, kRequests, kTokens, kCount };
+enum class SignalUnit : std::uint8_t { kSeconds, kShare, kRequestCount, kTokenCount, kCount };
 
 struct SignalTraits {
   Signal signal = Signal::kTtft;

@@ -44,7 +44,8 @@ double Estimate(const BucketCounts& counts, double rank, bool& is_floor) {
 }  // namespace
 
 bool SameEdge(double a, double b) {
-  return a == b || std::abs(a - b) <= kSameEdge * std::max(std::abs(a), std::abs(b));
+  if (!std::isfinite(a) || !std::isfinite(b)) return a == b;
+  return std::abs(a - b) <= kSameEdge * std::max(std::abs(a), std::abs(b));
 }
 
 bool SameEdges(std::span<const double> a, std::span<const double> b) {

@@ -19,6 +19,10 @@ constexpr bool IsDigit(char c) {
   return c >= '0' && c <= '9';
 }
 
+constexpr bool IsHexLetter(char c) {
+  return (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
 bool EqualsIgnoringCase(std::string_view text, std::string_view lower) {
   if (text.size() != lower.size()) return false;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -45,7 +49,10 @@ bool ParseWord(std::string_view text, double& value) {
 const char* ParseUnsigned(std::string_view text, double& value) {
   const bool hex = text.size() > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
   const std::string_view digits = hex ? text.substr(2) : text;
-  if (digits.empty() || digits[0] == '-' || digits[0] == '+') return "is no number";
+  // from_chars knows words as well, such as "nan(1)".
+  const bool begins = !digits.empty() &&
+                      (IsDigit(digits[0]) || digits[0] == '.' || (hex && IsHexLetter(digits[0])));
+  if (!begins) return "is no number";
   const char* const last = digits.data() + digits.size();
   const auto [end, error] = std::from_chars(
       digits.data(), last, value, hex ? std::chars_format::hex : std::chars_format::general);

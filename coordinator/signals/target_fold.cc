@@ -129,7 +129,8 @@ void TargetFold::Judge(const Falls& falls, bool start_moved) {
   Continuity found = Continuity::kWhole;
   std::string why = falls.first;
   if (falls.fell > 0) found = Continuity::kReset;
-  if (start_moved || (falls.fell > 1 && falls.fell == falls.moved)) {
+  // All but a few: one that counts little may have caught up already.
+  if (start_moved || (falls.fell > 1 && falls.fell * 10 >= falls.moved * 9)) {
     found = Continuity::kRestarted;
     if (start_moved) why = "its start time moved";
   }

@@ -7,8 +7,8 @@
 // - A series that was not there before began at 0, since the target was already being read without
 //   it. What stood on the first page is the baseline.
 // - A number that fell, or a series that is gone, is a reset: what stands there now counts from 0,
-//   what was done between the last page and the fall is lost. Where every counter fell, or the
-//   process says another start time, it is a restart. Both are outcomes: a step in which a target
+//   what was done between the last page and the fall is lost. Where nine of ten counters fell,
+//   or the process says another start time, it is a restart. Both are outcomes: a step in which a target
 //   restarted has at best no data from it.
 // - Counters that fall, come back and fall again, or start times that alternate, are several
 // servers

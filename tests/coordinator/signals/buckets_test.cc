@@ -46,6 +46,8 @@ TEST(Buckets, ALimitThatIsAnEdgeIsAlwaysDecided) {
   // 5,300 ms and 1 / (40 tok/s) are edges, whatever the arithmetic left of them.
   EXPECT_TRUE(EdgesAround(std::vector<double>{5300 * 0.001}, 5.3).exact);
   EXPECT_TRUE(EdgesAround(std::vector<double>{0.025}, 1.0 / 40).exact);
+  EXPECT_FALSE(SameEdge(5, kInfinity));
+  EXPECT_TRUE(SameEdge(kInfinity, kInfinity));
 }
 
 TEST(Buckets, WholeCountsAreNotSpoiledByRounding) {

@@ -71,7 +71,8 @@ TEST(Exposition, Numbers) {
   EXPECT_EQ(Value("m +3"), 3);
   EXPECT_EQ(Value("m 9007199254740991"), 9007199254740991.0);
   EXPECT_EQ(Value("m 123456789012345678"), 123456789012345678.0);
-  EXPECT_EQ(Value("m 0.00015000000000000001"), 0.00015);
+  EXPECT_EQ(Value("m 0.00015000000000000001"), 0.0001 * 1.5);         // Which is not 0.00015,
+  EXPECT_TRUE(SameEdge(Value("m 0.00015000000000000001"), 0.00015));  // and the same edge.
   EXPECT_EQ(Value("m 1.78520000025e+09"), 1785200000.25);
   EXPECT_EQ(Value("m .5"), 0.5);
   EXPECT_EQ(Value("m 5."), 5);
@@ -90,8 +91,9 @@ TEST(Exposition, Numbers) {
 }
 
 TEST(Exposition, WhatIsNoNumberIsWrong) {
-  for (const char* text : {"1_000", "0x", "0x-1", "1e500", "-1e500", "x", "1,5", "1e", "--1", "+-1",
-                           "nanx", "nan(1)", "0xg", "1.5.2", "infinit", "-", "1e5_0"}) {
+  for (const char* text :
+       {"1_000", "0x", "0x-1", "1e500", "-1e500", "x", "1,5", "1e", "--1", "+-1", "nanx", "nan(1)",
+        "0xg", "0xinf", "0xnan", "1.5.2", "infinit", "-", "1e5_0"}) {
     EXPECT_THAT(Error(std::string("a 1\nm ") + text + "\n"), HasSubstr("line 2: the value is"))
         << text;
   }

@@ -160,8 +160,10 @@ TEST(TargetReading, WhereEveryCounterFellItIsARestart) {
   EXPECT_EQ(reading.continuity, Continuity::kRestarted);
   EXPECT_EQ(reading.Of(Signal::kRequests).increase, 2);
   // A series that is gone has fallen, too.
-  EXPECT_EQ(ReadingOf(Map(), {"req_total{code=\"200\"} 9\nrun 1\n", "run 1\n"}).continuity,
-            Continuity::kReset);
+  const TargetReading gone =
+      ReadingOf(Map(), {"req_total{code=\"200\"} 9\n" + Ttft(1, 1, 1), "run 1\n" + Ttft(1, 1, 1)});
+  EXPECT_EQ(gone.continuity, Continuity::kReset);
+  EXPECT_EQ(gone.continuity_why, "req_total{code=\"200\"} is gone");
 }
 
 TEST(TargetReading, AStartTimeThatMovedIsARestartThoughCountersAreHigher) {

@@ -8,8 +8,8 @@
 //   it. What stood on the first page is the baseline.
 // - A number that fell, or a series that is gone, is a reset: what stands there now counts from 0,
 //   what was done between the last page and the fall is lost. Where nine of ten counters fell,
-//   or the process says another start time, it is a restart. Both are outcomes: a step in which a target
-//   restarted has at best no data from it.
+//   or the process says another start time, it is a restart. Both are outcomes: a step in which a
+//   target restarted has at best no data from it.
 // - Counters that fall, come back and fall again, or start times that alternate, are several
 // servers
 //   behind one address: nothing can be read from such a target.

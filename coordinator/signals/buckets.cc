@@ -111,31 +111,37 @@ std::optional<QuantileBracket> BracketOf(const BucketCounts& counts, double quan
 }
 
 std::string DecidabilityWords(std::span<const double> edges, double limit, double quantile,
-                              const std::string& unit) {
+                              const std::string& unit, bool as_rate) {
   const LimitEdges around = EdgesAround(edges, limit);
   if (around.exact) return "";
+  const auto number = [as_rate](double value) {
+    return fmt::format("{:.4g}", as_rate ? 1 / value : value);
+  };
   const std::string percentile = fmt::format("P{:g}", quantile * 100);
+  const std::string at = fmt::format("{} {}", number(limit), unit);
   if (!around.under.has_value() && !around.over.has_value()) {
     return "there are no buckets: nothing can be decided from them";
   }
   if (!around.over.has_value()) {
     return fmt::format(
-        "{:g} {} lies above the last edge, {:g} {}: a {} at or under that is known to keep it, and "
+        "{} lies beyond the last edge, {} {}: a {} on the near side of that is known to keep it, "
+        "and "
         "none can be seen to miss it",
-        limit, unit, *around.under, unit, percentile);
+        at, number(*around.under), unit, percentile);
   }
   if (!around.under.has_value()) {
     return fmt::format(
-        "{:g} {} lies below the first edge, {:g} {}: a {} above that is known to miss it, and none "
-        "can be seen to keep it",
-        limit, unit, *around.over, unit, percentile);
+        "{} lies before the first edge, {} {}: a {} on the far side of that is known to miss it, "
+        "and "
+        "none can be seen to keep it",
+        at, number(*around.over), unit, percentile);
   }
+  const std::string under = number(*around.under);
+  const std::string over = number(*around.over);
   return fmt::format(
-      "{:g} {} lies between the edges {:g} and {:g} {}: a {} between them cannot be decided; "
-      "limits "
-      "of {:g} {} and {:g} {} can",
-      limit, unit, *around.under, *around.over, unit, percentile, *around.under, unit, *around.over,
-      unit);
+      "{0} lies between the edges {1} and {2} {3}: a {4} between them cannot be decided; limits of "
+      "{1} {3} and {2} {3} can",
+      at, under, over, unit, percentile);
 }
 
 }  // namespace plimsoll

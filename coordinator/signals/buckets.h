@@ -86,9 +86,11 @@ struct QuantileBracket {
 std::optional<QuantileBracket> BracketOf(const BucketCounts& counts, double quantile,
                                          std::uint64_t open = 0);
 
-// "5.3 s lies between the edges 5 s and 7.5 s: a P90 between them cannot be decided; 5 s and 7.5 s
-// can". `unit` is "s". For `check`, before a window is spent. Empty if the limit is an edge.
+// "5.3 s lies between the edges 5 and 7.5 s: a P90 between them cannot be decided; limits of 5 s
+// and 7.5 s can". For `check`, before a window is spent. Empty if the limit is an edge. `limit` is
+// in the edges' unit, whose name is `unit`; with `as_rate` numbers are said as their inverse, so
+// that times per token and 1 / (10 tok/s) are said in "tok/s".
 std::string DecidabilityWords(std::span<const double> edges, double limit, double quantile,
-                              const std::string& unit);
+                              const std::string& unit, bool as_rate = false);
 
 }  // namespace plimsoll

@@ -149,10 +149,11 @@ class SelectionMaker {
     }
   }
 
-  // The series with this name that belongs to a child: all of its copies.
-  std::vector<Numbers> Companion(const std::string& name, const Alternative& one,
-                                 const std::string& key, const std::string& stem) const {
-    std::map<std::string, Numbers> all = ByChild(Series(name, one), mapping_.same);
+  using Companions = std::map<std::string, Numbers>;
+
+  // The series of `all`, named `name`, that belong to a child: all of its copies.
+  static std::vector<Numbers> Companion(const Companions& all, const std::string& name,
+                                        const std::string& key, const std::string& stem) {
     const auto found = all.find(name + key.substr(stem.size()));
     if (found == all.end()) return {};
     return {found->second};
@@ -160,6 +161,8 @@ class SelectionMaker {
 
   void FillHistogram(const Alternative& one, Selection::Entry& entry) {
     const std::string stem = one.name + "_bucket";
+    const Companions counts = ByChild(Series(one.name + "_count", one), mapping_.same);
+    const Companions sums = ByChild(Series(one.name + "_sum", one), mapping_.same);
     for (const auto& [key, series] : ByChild(Series(stem, one), bucket_labels_)) {
       // Copies of one bucket together, by its edge.
       std::vector<std::pair<double, Numbers>> buckets;
@@ -178,12 +181,14 @@ class SelectionMaker {
       }
       std::sort(buckets.begin(), buckets.end(),
                 [](const auto& a, const auto& b) { return a.first < b.first; });
-      entry.children.push_back(HistogramChild(one, key, stem, std::move(buckets)));
+      entry.children.push_back(HistogramChild(key, std::move(buckets)));
+      AddSlot(Companion(counts, one.name + "_count", key, stem));
+      AddSlot(Companion(sums, one.name + "_sum", key, stem));
     }
   }
 
-  Selection::Child HistogramChild(const Alternative& one, const std::string& key,
-                                  const std::string& stem,
+  // Its edges and its slots, without those of _count and _sum.
+  Selection::Child HistogramChild(const std::string& key,
                                   std::vector<std::pair<double, Numbers>> buckets) {
     Selection::Child child{.key = key, .edges = {}, .first = selection_.slots_.size()};
     child.has_infinity = !buckets.empty() && std::isinf(buckets.back().first);
@@ -197,8 +202,6 @@ class SelectionMaker {
       AddSlot({std::move(copies)});
     }
     AddSlot(std::move(infinity));
-    AddSlot(Companion(one.name + "_count", one, key, stem));
-    AddSlot(Companion(one.name + "_sum", one, key, stem));
     return child;
   }
 

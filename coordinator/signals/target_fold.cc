@@ -56,8 +56,12 @@ void TargetFold::Add(const TargetSample& sample) {
     return;
   }
   const bool baseline = reading_.pages++ == 0;
-  if (baseline) reading_.first = sample.at;
+  if (baseline) {
+    reading_.first = sample.at;
+    reading_.first_uncertainty = sample.uncertainty;
+  }
   reading_.last = sample.at;
+  reading_.last_uncertainty = sample.uncertainty;
   const bool start_moved = StartMoved(sample);
   const Falls falls = LookForFalls(sample);
   if (!baseline) Judge(falls, start_moved);
@@ -147,9 +151,9 @@ void TargetFold::Take(std::size_t signal, const TargetSample& sample, bool from_
   State& state = states_[signal];
   const Selection::Entry& entry = sample.selection->entries()[signal];
   const bool found = entry.missing == Missing::kNot;
-  const bool renamed = found && state.missing == Missing::kNot && !state.children.empty() &&
-                       entry.alternative != state.alternative;
+  const bool renamed = found && state.found && entry.alternative != state.alternative;
   state.missing = entry.missing;
+  state.found = state.found || found;
   if (found) state.alternative = entry.alternative;
   if (mapping_.signals[signal].derivation != Derivation::kLifetimeMean &&
       IsGauge(mapping_.signals[signal])) {
@@ -170,6 +174,7 @@ void TargetFold::Take(std::size_t signal, const TargetSample& sample, bool from_
     TakeChild(signal, child, &sample.values[child.first], from_zero);
   }
   // A series that is gone begins at 0 when it comes back.
+  if (state.children.size() == entry.children.size()) return;
   std::erase_if(state.children, [&entry](const auto& one) {
     return std::none_of(entry.children.begin(), entry.children.end(),
                         [&one](const Selection::Child& child) { return child.key == one.first; });

@@ -33,6 +33,7 @@ class TargetFold {
   };
   struct State {
     Missing missing = Missing::kNoName;  // On the last page.
+    bool found = false;                  // On any page.
     std::size_t alternative = 0;
     std::map<std::string, Child> children;
     std::map<std::string, double> increases;  // Of counters, by child.

@@ -63,6 +63,22 @@ const SignalReading& TargetReading::Of(Signal signal) const {
   return *found;
 }
 
+std::span<const TargetSample> SamplesBetween(std::span<const TargetSample> samples, MonoTime from,
+                                             MonoTime to) {
+  if (samples.empty()) return {};
+  const auto nearest = [&samples](MonoTime at) {
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < samples.size(); ++i) {
+      const Duration now = std::chrono::abs(samples[i].at - at);
+      if (now <= std::chrono::abs(samples[best].at - at)) best = i;
+    }
+    return best;
+  };
+  const std::size_t first = nearest(from);
+  const std::size_t last = nearest(to);
+  return last < first ? std::span<const TargetSample>() : samples.subspan(first, last - first + 1);
+}
+
 TargetReading ReadTarget(const Mapping& mapping, std::span<const TargetSample> samples) {
   TargetFold fold(mapping);
   for (const TargetSample& sample : samples) fold.Add(sample);

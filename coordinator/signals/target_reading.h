@@ -84,12 +84,19 @@ struct TargetReading {
   std::string continuity_why;  // "vllm:prompt_tokens_total{…} fell from 38773 to 12001".
   MonoTime first{};            // Of the pages that could be read; both 0 if none could.
   MonoTime last{};
+  Duration first_uncertainty{};  // Half of each one's exchange.
+  Duration last_uncertainty{};
   std::size_t pages = 0;  // That could be read.
   std::size_t unreadable = 0;
   std::vector<SignalReading> signals;  // Every signal, in AllSignals()'s order.
 
   const SignalReading& Of(Signal signal) const;
 };
+
+// The samples from the one nearest to `from` to the one nearest to `to`: of a block, or of a step,
+// out of those of a run. Ascending in time; empty if there are none.
+std::span<const TargetSample> SamplesBetween(std::span<const TargetSample> samples, MonoTime from,
+                                             MonoTime to);
 
 // `samples` of one target, ascending in time, from the page at the time's start to that at its end.
 // Where one of these two could not be read, counters and histograms are missing (kNoPage).

@@ -136,6 +136,12 @@ TEST(Buckets, WhatTheyDecideIsSaidBeforeAWindowIsSpent) {
   EXPECT_THAT(DecidabilityWords(vllm, 12, 0.99, "s"), HasSubstr("none can be seen to miss it"));
   EXPECT_THAT(DecidabilityWords(vllm, 1, 0.9, "s"), HasSubstr("none can be seen to keep it"));
   EXPECT_THAT(DecidabilityWords({}, 1, 0.9, "s"), HasSubstr("no buckets"));
+  const std::vector<double> gateway = {0.01, 0.025, 0.05, 0.075, 0.1, 0.15};
+  EXPECT_EQ(DecidabilityWords(gateway, 1.0 / 10, 0.9, "tok/s", true), "");
+  EXPECT_EQ(
+      DecidabilityWords(gateway, 1.0 / 30, 0.9, "tok/s", true),
+      "30 tok/s lies between the edges 40 and 20 tok/s: a P90 between them cannot be decided; "
+      "limits of 40 tok/s and 20 tok/s can");
 }
 
 }  // namespace

@@ -215,6 +215,10 @@ TEST(TargetReading, TheFirstAlternativeOnThePageCountsAndIsNeverSummed) {
   const TargetReading renamed =
       ReadingOf(Map(), {"old_req_total 1\n", "req_total 500\n", "req_total 501\n"});
   EXPECT_EQ(renamed.Of(Signal::kRequests).increase, 1);
+  EXPECT_EQ(ReadingOf(Map(), {"old_req_total 1\n", "run 1\n", "req_total 500\n", "req_total 501\n"})
+                .Of(Signal::kRequests)
+                .increase,
+            1);
   EXPECT_NE(renamed.continuity, Continuity::kWhole);
 }
 
@@ -287,6 +291,41 @@ TEST(TargetReading, ASourceMayBeNarrowedByLabelsItHas) {
       "req_total{route=\"a/x\"} 11\nreq_total{route=\"b/x\"} 102\nreq_total{other=\"1\"} 1004\n";
   const SourceFilter filter{.model = "", .where = {{"route", LabelTest::Op::kPrefix, {"a/"}}}};
   EXPECT_EQ(ReadingOf(Map(), {page, later}, filter).Of(Signal::kRequests).increase, 10 + 1000);
+}
+
+TEST(TargetReading, ABlockIsReadBetweenThePagesNearestToItsEdges) {
+  const auto page = [](int count) { return fmt::format("req_total {}\n", count); };
+  // At 0, 10, 20, 30 and 40 s.
+  const std::vector<TargetSample> samples =
+      SamplesOf(Map(), {page(1), page(3), page(7), page(15), page(31)}, {}, 10s);
+  const auto increase = [&samples](Duration from, Duration to) {
+    const MonoTime begin{};
+    return ReadTarget(Map(), SamplesBetween(samples, begin + from, begin + to))
+        .Of(Signal::kRequests)
+        .increase;
+  };
+  EXPECT_EQ(increase(0s, 40s), 30);
+  EXPECT_EQ(increase(11s, 29s), 12);
+  EXPECT_EQ(increase(9s, 19s) + increase(19s, 31s), increase(9s, 31s));
+  EXPECT_TRUE(SamplesBetween({}, MonoTime(), MonoTime() + 1s).empty());
+  EXPECT_EQ(SamplesBetween(samples, MonoTime() + 35s, MonoTime() + 99s).size(), 1u);
+  const TargetReading reading = ReadTarget(Map(), samples);
+  EXPECT_EQ(reading.first, MonoTime());
+  EXPECT_EQ(reading.last, MonoTime() + 40s);
+  EXPECT_EQ(reading.last_uncertainty, 1ms);
+}
+
+TEST(TargetReading, ManySeriesAreNoTrouble) {
+  std::string before;
+  std::string after;
+  for (int i = 0; i < 3000; ++i) {
+    before += Ttft(0, 1, 2, fmt::format("route=\"{}\",", i));
+    after += Ttft(1, 2, 4, fmt::format("route=\"{}\",", i));
+  }
+  const TargetReading reading = ReadingOf(Map(), {before, after, after});
+  ASSERT_EQ(reading.Of(Signal::kTtft).histograms.size(), 1u);
+  EXPECT_EQ(reading.Of(Signal::kTtft).histograms[0].n, 6000u);
+  EXPECT_EQ(reading.Of(Signal::kTtft).counted, 6000);
 }
 
 TEST(TargetReading, FewDigitsAreAnUncertainty) {

@@ -27,20 +27,20 @@ double CombinedNow(Combine combine, const std::vector<double>& values) {
 
 // Targets are read at instants of their own: between two of its pages a target's value stands, and
 // the common track begins where every target has shown one.
-std::vector<GaugePoint> CommonTrack(const std::vector<const GaugeReading*>& gauges,
+std::vector<TrackPoint> CommonTrack(const std::vector<const GaugeReading*>& gauges,
                                     Combine combine) {
   std::vector<MonoTime> instants;
   for (const GaugeReading* gauge : gauges) {
-    for (const GaugePoint& point : gauge->track) instants.push_back(point.at);
+    for (const TrackPoint& point : gauge->track) instants.push_back(point.at);
   }
   std::sort(instants.begin(), instants.end());
   instants.erase(std::unique(instants.begin(), instants.end()), instants.end());
   std::vector<std::size_t> next(gauges.size(), 0);
-  std::vector<GaugePoint> track;
+  std::vector<TrackPoint> track;
   for (const MonoTime at : instants) {
     std::vector<double> values;
     for (std::size_t i = 0; i < gauges.size(); ++i) {
-      const std::vector<GaugePoint>& points = gauges[i]->track;
+      const std::vector<TrackPoint>& points = gauges[i]->track;
       while (next[i] < points.size() && points[next[i]].at <= at) ++next[i];
       if (next[i] > 0) values.push_back(points[next[i] - 1].value);
     }
@@ -76,7 +76,7 @@ SourceSignal Combined(std::span<const TargetReading> targets, Signal signal) {
   }
   const bool is_gauge = TraitsOf(signal).kind == SignalKind::kGauge;
   if (is_gauge && gauges.size() > 1) {
-    std::vector<GaugePoint> track = CommonTrack(gauges, source.reading.combine);
+    std::vector<TrackPoint> track = CommonTrack(gauges, source.reading.combine);
     // Never empty: the latest instant has a value of every target.
     source.reading.gauge = GaugeOf(std::move(track));
   }

@@ -355,7 +355,7 @@ void TargetFold::FillCounter(const SignalMapping& mapping, const State& state,
 
 void TargetFold::FillGauge(const SignalMapping& mapping, const State& state,
                            SignalReading& reading) const {
-  std::vector<GaugePoint> track = state.track;
+  std::vector<TrackPoint> track = state.track;
   if (mapping.derivation == Derivation::kLifetimeMean && state.weight > 0) {
     track = {{reading_.last, state.weighted / state.weight * mapping.scale}};
   }

@@ -7,7 +7,7 @@
 
 namespace plimsoll {
 
-GaugeReading GaugeOf(std::vector<GaugePoint> track) {
+GaugeReading GaugeOf(std::vector<TrackPoint> track) {
   PLIMSOLL_CHECK(!track.empty());
   GaugeReading gauge;
   gauge.last = track.back().value;
@@ -29,8 +29,8 @@ GaugeReading GaugeOf(std::vector<GaugePoint> track) {
 
 Duration LongestAtLeast(const GaugeReading& gauge, double threshold) {
   Duration longest{};
-  const GaugePoint* begin = nullptr;
-  for (const GaugePoint& point : gauge.track) {
+  const TrackPoint* begin = nullptr;
+  for (const TrackPoint& point : gauge.track) {
     if (!(point.value >= threshold)) {
       begin = nullptr;
       continue;

@@ -29,7 +29,7 @@
 
 namespace plimsoll {
 
-struct GaugePoint {
+struct TrackPoint {
   MonoTime at{};
   double value = 0;
 };
@@ -37,14 +37,14 @@ struct GaugePoint {
 // A gauge is what the server last wrote, not what is now: its largest value and its mean over time
 // mean something, a single one little.
 struct GaugeReading {
-  std::vector<GaugePoint> track;  // One a page that had a value.
+  std::vector<TrackPoint> track;  // One a page that had a value.
   double last = 0;
   double min = 0;
   double max = 0;
   double mean = 0;  // Each value weighed by the time until the next page.
 };
 // Of a track with at least one point.
-GaugeReading GaugeOf(std::vector<GaugePoint> track);
+GaugeReading GaugeOf(std::vector<TrackPoint> track);
 // The longest time, from page to page, in which every page showed at least `threshold`. A single
 // page shows no time.
 Duration LongestAtLeast(const GaugeReading& gauge, double threshold);

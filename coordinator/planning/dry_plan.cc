@@ -251,6 +251,7 @@ DryStep StepOf(std::uint32_t sessions, const Scenario& scenario, const std::vect
     const auto tier = std::find_if(tiers.begin(), tiers.end(),
                                    [&](const TierPlan& t) { return t.name == limit.tier; });
     const bool of_tier = tier != tiers.end();
+    if (of_tier && tier->share == 0) continue;  // The ladder leaves it out, and so does the judge.
     const Sample& sample = of_tier ? samples[static_cast<std::size_t>(tier - tiers.begin())] : all;
     step.parts.push_back(PrecisionOf(limit, sample, sweep.measure));
   }

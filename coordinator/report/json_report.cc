@@ -37,15 +37,8 @@ Json Of(const ShownPercentile& percentile) {
 }
 
 Json LeanName(Lean lean) {
-  switch (lean) {
-    case Lean::kNone:
-      return nullptr;
-    case Lean::kPass:
-      return "pass";
-    case Lean::kFail:
-      return "fail";
-  }
-  return nullptr;
+  if (lean == Lean::kNone) return nullptr;
+  return lean == Lean::kPass ? "pass" : "fail";
 }
 
 Json Of(const LimitOrigin& origin) {
@@ -76,6 +69,8 @@ Json Of(const PartVerdict& part) {
   json["n"] = part.n;
   json["value"] = Number(part.value);
   json["value_infinite"] = part.value_infinite;
+  json["value_low_95"] = Of(part.value_low);
+  json["value_high_95"] = Of(part.value_high);
   json["value_without_failed_calls"] = Number(part.value_ok_only);
   const char* share = part.limit.metric == Metric::kErrors      ? "failed_share"
                       : part.limit.metric == Metric::kToolCalls ? "malformed_share"

@@ -146,8 +146,8 @@ std::string Legend(const ReportModel& model) {
       "sessions that hold, interpolated between steps and rounded down, [low–high] its 95% "
       "interval; open: beyond the steps that were run");
   add("95%",
-      "interval: the values that a repetition would plausibly give; the verdict is on all "
-      "of it");
+      "interval, beside a percentile as [low–high]: the values that a repetition would plausibly "
+      "give; the verdict is on all of it; open: nothing measured bounds it there");
   add("agent",
       "skew: its start against the common one; late P99: releases behind their plan; loop lag: its "
       "longest stall; cpu%: its busiest second, of one core");

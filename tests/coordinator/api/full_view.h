@@ -32,6 +32,8 @@ inline ReportedStep FullStep() {
   part.value = 9.75;
   part.value_infinite = true;
   part.value_ok_only = 10.25;
+  part.value_low = {8.5, true};
+  part.value_high = {11, true};
   part.share_within = 0.885;
   part.share_low = 0.85;
   part.share_high = 0.91;

@@ -155,6 +155,9 @@ TEST(SweepPolicy, WhatIsLeftHalvesTheGapAroundTheCapacity) {
   } rows[] = {
       {{Pass(5), Pass(10), Fail(20)}, 15},
       {{Pass(5), Pass(10), Fail(20), Pass(15, kRefinement)}, 17},
+      // The gap is above the last that held, whatever was too close below it.
+      {{Pass(5), LeanPass(10), LeanPass(10, kExtension), Pass(15), Fail(20)}, 17},
+      {{LeanPass(5), LeanPass(5, kExtension), Pass(10), Fail(20)}, 15},
       {{Pass(5), Pass(10), Fail(20), Fail(15, kRefinement)}, 12},
       // What is too close did not hold, whatever it leans to.
       {{Pass(5), Pass(10), Fail(20), LeanPass(15, kRefinement), LeanPass(15, kExtension)}, 12},
@@ -173,6 +176,8 @@ TEST(SweepPolicy, WhatIsLeftHalvesTheGapAroundTheCapacity) {
     EXPECT_EQ(next.sessions, row.sessions);
     EXPECT_EQ(next.kind, row.sessions > 0 ? Kind::kRefine : Kind::kStop);
   }
+  EXPECT_THAT(NextStep({LeanPass(5), LeanPass(5, kExtension), Fail(10)}, Full(3h)).reason,
+              testing::HasSubstr("no step held below it"));
   SweepRules off = Full(3h);
   off.refine = false;
   EXPECT_EQ(NextStep({Pass(5), Fail(10)}, off).kind, Kind::kStop);

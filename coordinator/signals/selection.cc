@@ -164,23 +164,21 @@ class SelectionMaker {
     const Companions counts = ByChild(Series(one.name + "_count", one), mapping_.same);
     const Companions sums = ByChild(Series(one.name + "_sum", one), mapping_.same);
     for (const auto& [key, series] : ByChild(Series(stem, one), bucket_labels_)) {
-      // Copies of one bucket together, by its edge.
-      std::vector<std::pair<double, Numbers>> buckets;
+      std::vector<std::pair<double, std::uint32_t>> by_edge;
       for (const std::uint32_t number : series) {
         double edge = 0;
         if (ParseSampleValue(layout_.LabelOf(number, "le"), edge) != nullptr) continue;
-        if (std::isnan(edge)) continue;
-        const auto same = std::find_if(buckets.begin(), buckets.end(), [edge](const auto& bucket) {
-          return SameEdge(bucket.first, edge);
-        });
-        if (same != buckets.end()) {
-          same->second.push_back(number);
-        } else {
-          buckets.push_back({edge, {number}});
-        }
+        if (!std::isnan(edge)) by_edge.emplace_back(edge, number);
       }
-      std::sort(buckets.begin(), buckets.end(),
-                [](const auto& a, const auto& b) { return a.first < b.first; });
+      std::sort(by_edge.begin(), by_edge.end());
+      // Copies of one bucket together.
+      std::vector<std::pair<double, Numbers>> buckets;
+      for (const auto& [edge, number] : by_edge) {
+        if (buckets.empty() || !SameEdge(buckets.back().first, edge)) {
+          buckets.emplace_back(edge, Numbers());
+        }
+        buckets.back().second.push_back(number);
+      }
       entry.children.push_back(HistogramChild(key, std::move(buckets)));
       AddSlot(Companion(counts, one.name + "_count", key, stem));
       AddSlot(Companion(sums, one.name + "_sum", key, stem));

@@ -15,6 +15,9 @@ constexpr std::size_t kShownBytes = 160;
 // Servers print their start with little precision, and some work it out anew on every page.
 constexpr double kStartSlackSeconds = 0.5;
 
+// Servers have one; a mixed fleet two or three. More is a page that is no server's.
+constexpr std::size_t kBucketListsMax = 16;
+
 bool IsGauge(const SignalMapping& signal) {
   return TraitsOf(signal.signal).kind == SignalKind::kGauge;
 }
@@ -170,15 +173,12 @@ void TargetFold::Take(std::size_t signal, const TargetSample& sample, bool from_
     }
     return;
   }
+  for (auto& [key, child] : state.children) child.here = false;
   for (const Selection::Child& child : entry.children) {
     TakeChild(signal, child, &sample.values[child.first], from_zero);
   }
   // A series that is gone begins at 0 when it comes back.
-  if (state.children.size() == entry.children.size()) return;
-  std::erase_if(state.children, [&entry](const auto& one) {
-    return std::none_of(entry.children.begin(), entry.children.end(),
-                        [&one](const Selection::Child& child) { return child.key == one.first; });
-  });
+  std::erase_if(state.children, [](const auto& one) { return !one.second.here; });
 }
 
 void TargetFold::TakeChild(std::size_t signal, const Selection::Child& child, const double* now,
@@ -189,6 +189,7 @@ void TargetFold::TakeChild(std::size_t signal, const Selection::Child& child, co
   const bool baseline = reading_.pages == 1;
   auto [found, is_new] = state.children.try_emplace(child.key);
   Child& known = found->second;
+  known.here = true;
   if (is_new || !SameEdges(known.edges, child.edges)) {
     known.edges = child.edges;
     known.numbers.assign(count, 0);
@@ -246,7 +247,11 @@ void TargetFold::TakeHistogram(State& state, const Selection::Child& child, cons
   for (BucketCounts& one : state.histograms) {
     if (one.Merge(delta)) return;
   }
-  state.histograms.push_back(std::move(delta));
+  if (state.histograms.size() < kBucketListsMax) {
+    state.histograms.push_back(std::move(delta));
+  } else {
+    state.too_many_lists = true;
+  }
 }
 
 void TargetFold::TakeGauge(std::size_t signal, const Selection::Entry& entry,
@@ -336,6 +341,10 @@ void TargetFold::FillHistogram(const State& state, SignalReading& reading) {
   reading.counted = state.counted;
   std::erase_if(reading.histograms, [](const BucketCounts& one) { return one.n == 0; });
   if (reading.histograms.empty()) reading.missing = Missing::kNothing;
+  if (state.too_many_lists) {
+    reading.missing = Missing::kNoSeries;
+    reading.why = fmt::format("its series have more than {} lists of buckets", kBucketListsMax);
+  }
   if (!state.no_infinity) return;
   reading.missing = Missing::kNoSeries;
   reading.why = "its buckets have no le=\"+Inf\", so that nobody knows how many there were";

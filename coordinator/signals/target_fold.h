@@ -43,6 +43,7 @@ class TargetFold {
     double weighted = 0;  // Of a lifetime mean: sums of m2*n2 - m1*n1 and n2 - n1.
     double weight = 0;
     bool no_infinity = false;
+    bool too_many_lists = false;  // Of buckets.
     std::vector<TrackPoint> track;
   };
   // What a page shows against the one before it.

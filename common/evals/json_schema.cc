@@ -252,17 +252,18 @@ JsonSchema& JsonSchema::operator=(JsonSchema&&) noexcept = default;
 
 StatusOr<JsonSchema> JsonSchema::Read(std::string_view text) {
   ASSIGN_OR_RETURN(const std::string rewritten, RewriteSchema(text));
-  const OwnBuilder pattern(PatternConstraint);
-  const OwnBuilder multiple_of(MultipleOfConstraint);
-  const OwnBuilder unique_items(UniqueItemsConstraint);
   try {
     auto impl = std::make_unique<Impl>();
     impl->text = json::parse(rewritten);
     Normalize(&impl->text);
     valijson::SchemaParser parser(valijson::SchemaParser::kDraft7);
-    parser.addConstraintBuilder(kPatternKey, &pattern);
-    parser.addConstraintBuilder(kMultipleOfKey, &multiple_of);
-    parser.addConstraintBuilder(kUniqueItemsKey, &unique_items);
+    const auto check = [&parser](const char* key, OwnBuilder::Make make) {
+      // The parser deletes it.
+      parser.addConstraintBuilder(key, std::make_unique<OwnBuilder>(std::move(make)).release());
+    };
+    check(kPatternKey, PatternConstraint);
+    check(kMultipleOfKey, MultipleOfConstraint);
+    check(kUniqueItemsKey, UniqueItemsConstraint);
     parser.populateSchema(NlohmannJsonAdapter(impl->text), impl->schema);
     return JsonSchema(std::move(impl));
   } catch (const std::exception& error) {

@@ -107,6 +107,7 @@ TEST(EvalVerdict, BlocksWronglyAtMostAsOftenAsStatedByEnumeration) {
       }
     }
     EXPECT_LE(wrongly, 0.025 + 1e-9) << hard;
+    RecordProperty("wrongly_" + std::to_string(std::lround(100 * hard)), std::to_string(wrongly));
   }
 }
 

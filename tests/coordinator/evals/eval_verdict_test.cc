@@ -159,6 +159,10 @@ TEST(MostThatFails, IsTheLastConfidentFail) {
     EXPECT_TRUE(JudgeAll({.pass_rate = 0.95}, Counts(*most, n - *most), {}).blocks()) << n;
     EXPECT_FALSE(JudgeAll({.pass_rate = 0.95}, Counts(*most + 1, n - *most - 1), {}).blocks()) << n;
   }
+  // As docs/evals.md prints them.
+  EXPECT_EQ(MostThatFails(20, 0.9), 14u);
+  EXPECT_EQ(MostThatFails(40, 0.95), 34u);
+  EXPECT_EQ(MostThatFails(400, 0.98), 385u);
   EXPECT_EQ(MostThatFails(1, 0.9), std::nullopt);
   EXPECT_EQ(MostThatFails(0, 0.9), std::nullopt);
 }

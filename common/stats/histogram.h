@@ -78,6 +78,12 @@ class Histogram {
   // The same with `zeros` further observations of 0.
   std::optional<std::int64_t> ReachedByWithZeros(double q, std::uint64_t zeros) const;
 
+  // Observation number `rank` of all, 1 <= rank <= count(), rounded away from where it is counted
+  // from. From below, with x the rank-th smallest: x <= r < x + x/256. From above, with x the
+  // rank-th largest: x - x/256 < r <= x. Exact and among overflowed values as above.
+  std::int64_t HighestAtRank(std::uint64_t rank) const;
+  std::int64_t LowestAtRankFromAbove(std::uint64_t rank) const;
+
   bool empty() const { return count_ == 0; }
   std::uint64_t count() const { return count_; }        // Overflowed ones included.
   std::uint64_t overflow() const { return overflow_; }  // Of them at or above kOverflow.
@@ -97,10 +103,6 @@ class Histogram {
   friend bool operator==(const Histogram&, const Histogram&) = default;
 
  private:
-  // Observation number `rank` of the finite ones, 1 <= rank <= count, from below.
-  std::int64_t HighestAtRank(std::uint64_t rank) const;
-  std::int64_t LowestAtRankFromAbove(std::uint64_t rank) const;
-
   std::vector<Bucket> buckets_;  // Sparse: most cells of a step hold a handful of calls.
   std::uint64_t count_ = 0;
   std::uint64_t overflow_ = 0;

@@ -74,6 +74,8 @@ void Fill(const PartVerdict& part, v1::Part* out) {
   out->set_n(part.n);
   Fill(ShownPercentile{part.value, part.value_infinite}, out->mutable_value());
   SetIf(part.value_ok_only, out, &v1::Part::set_value_ok_only);
+  Fill(part.value_low, out->mutable_value_low_95());
+  Fill(part.value_high, out->mutable_value_high_95());
   if (part.n > 0) {
     v1::Interval* share = out->mutable_share();
     share->set_value(Finite(part.share_within));
@@ -276,7 +278,7 @@ void FillModel(const ReportModel& model, v1::Run* out) {
   for (const LadderResult& ladder : model.tier_ladders) {
     v1::TierLadder* to = out->add_tier_ladders();
     to->set_tier(ValidUtf8(ladder.tier));
-    to->set_sentence(ValidUtf8(ladder.sentence));
+    FillBracket(ladder.bracket, to);
   }
 }
 

@@ -39,6 +39,13 @@ void Fill(const CapacityBand& band, v1::CapacityBand* out) {
   Fill(band.high, out->mutable_high_95());
 }
 
+void Fill(const BracketEnd& end, v1::BracketEnd* out) {
+  out->set_sessions(end.sessions);
+  if (IsNumber(end.requests_in_flight)) {
+    out->set_requests_in_flight_mean(*end.requests_in_flight);
+  }
+}
+
 }  // namespace
 
 void FillLimit(const Limit& limit, v1::Limit* out) {
@@ -72,6 +79,12 @@ void FillCapacity(const Capacity& capacity, v1::Capacity* out) {
     if (part.band) Fill(*part.band, filled->mutable_band());
   }
   if (capacity.limiting_part) out->set_limiting_part(*capacity.limiting_part);
+}
+
+void FillBracket(const Bracket& bracket, v1::TierLadder* out) {
+  out->set_sentence(ValidUtf8(bracket.sentence));
+  if (bracket.passed) Fill(*bracket.passed, out->mutable_last_passed());
+  if (bracket.failed) Fill(*bracket.failed, out->mutable_first_failed());
 }
 
 }  // namespace plimsoll

@@ -14,7 +14,15 @@ namespace plimsoll {
 namespace {
 
 StatusOr<BaselineRun> ReadRun(const RunRepo& repo, const RunInfo& info, std::uint32_t sessions) {
-  BaselineRun run{.id = info.id, .corpus_digest = info.corpus_digest, .scenario = {}};
+  BaselineRun run{.id = info.id, .corpus_digest = info.corpus_digest};
+  if (info.state == RunState::kRunning) {
+    return absl::InvalidArgumentError("it has not ended (it goes on, or its coordinator died)");
+  }
+  const auto recipe = repo.GetRecipe(info.id);
+  if (!recipe.ok() && !absl::IsNotFound(recipe.status())) return recipe.status();
+  if (recipe.ok()) {
+    for (const RecipeFile& file : recipe->files) run.recipe.push_back(file.digest);
+  }
   ASSIGN_OR_RETURN(run.scenario, ParseScenario(info.scenario_text, "its scenario", ""));
   ASSIGN_OR_RETURN(std::vector<StepRow> rows, repo.Steps(info.id));
   for (StepRow& row : rows) {
@@ -62,6 +70,7 @@ Status ReadBaselines(const RunRepo& repo, LoadedScenario* loaded) {
   }
   if (!wrong.empty()) return absl::InvalidArgumentError(wrong);
   ASSIGN_OR_RETURN(loaded->scenario.bar, ResolveBar(loaded->scenario, loaded->corpus_digest, runs));
+  loaded->baseline_doubts = BaselineDoubts(runs);
   return absl::OkStatus();
 }
 

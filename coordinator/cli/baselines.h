@@ -13,8 +13,8 @@ namespace plimsoll {
 // True if the bar has limits that wait for baseline runs.
 bool NamesBaselines(const LoadedScenario& loaded);
 
-// Gives them their values. Errors are InvalidArgument and say which run is missing or unfit, and
-// what to do; what the store itself says keeps its code.
+// Gives them their values, and the scenario its doubts about them. Errors are InvalidArgument and
+// say which run is missing or unfit, and what to do; what the store itself says keeps its code.
 Status ReadBaselines(const RunRepo& repo, LoadedScenario* loaded);
 
 // The same from the store in `folder`; does not open it if no baselines are named.

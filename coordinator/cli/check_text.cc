@@ -102,6 +102,11 @@ std::string Sessions(std::uint32_t count) {
   return fmt::format("{} session{}", count, count == 1 ? "" : "s");
 }
 
+std::string EdgeText(Limit limit, double edge) {
+  limit.value = edge;
+  return LimitText(limit);
+}
+
 // Calls of the part on a deployment as slow as the bar allows.
 double CallsAtBar(const Precision& part, Duration measure) {
   const double needed = ToSeconds(part.measure_needed_at_bar);
@@ -169,7 +174,7 @@ std::string FewCalls(const Scenario& scenario, const DryStep& step) {
         fmt::format(
             "{} attempts without a failure that errors <= {} needs to pass with a design effect "
             "of {:g}",
-            part.calls_needed, PrintShare(part.limit.value), kDesignEffectAssumed),
+            part.calls_needed, EdgeText(part.limit, StrictEdge(part.limit)), kDesignEffectAssumed),
         "it may read too close at best");
   }
   return text;
@@ -200,6 +205,29 @@ std::string Corpora(const RunPlan& plan, const Corpus& corpus) {
     }
     text += fmt::format("{}{}: {} session{}, {} call{}", text.empty() ? "" : "; ", tier.name,
                         sessions, sessions == 1 ? "" : "s", calls, calls == 1 ? "" : "s");
+  }
+  return text;
+}
+
+// What limits from baseline runs do to the table of precision; empty without one.
+std::string BaselineLines(const Bar& bar) {
+  std::string text;
+  for (const Limit& limit : bar.limits) {
+    if (!limit.origin) continue;
+    if (limit.origin->low && limit.origin->high) {
+      text += LabelledLine(
+          "baseline",
+          fmt::format("{}: the {} baseline runs differ, so it passes only by {} and fails only by "
+                      "{}; its interval and chances above are for that",
+                      PartName(limit), limit.origin->runs.size(),
+                      EdgeText(limit, StrictEdge(limit)), EdgeText(limit, LooseEdge(limit))));
+    } else {
+      text += LabelledLine(
+          "baseline",
+          fmt::format("{}: one run cannot tell how windows differ, so the limit of {} is taken as "
+                      "exact, and its interval and chances above are too hopeful; name two or more",
+                      PartName(limit), LimitText(limit)));
+    }
   }
   return text;
 }
@@ -287,6 +315,7 @@ std::string CheckText(const Scenario& scenario, const RunPlan& plan, const Corpu
           "of {:g} (calls of one session resemble each other), times spread as "
           "docs/statistics.md says",
           kDesignEffectAssumed));
+  text += BaselineLines(scenario.bar);
   const std::string warnings = Warnings(scenario, dry);
   return warnings.empty() ? text : text + '\n' + warnings;
 }

@@ -14,6 +14,7 @@
 #include "coordinator/cli/parse_words.h"
 #include "coordinator/cli/run_app.h"
 #include "coordinator/cli/scenario_files.h"
+#include "coordinator/report/text_layout.h"
 #include "coordinator/run/run_machine.h"
 
 namespace plimsoll {
@@ -53,6 +54,9 @@ int CheckMain(int argc, const char* const* argv) {
   if (!plan.ok()) return Fail(plan.status());
   const DryPlan dry = MakeDryPlan(loaded->scenario, *plan, *loaded->corpus);
   std::fputs(CheckText(loaded->scenario, *plan, *loaded->corpus, dry).c_str(), stdout);
+  for (const std::string& doubt : loaded->baseline_doubts) {
+    std::fputs(LabelledLine("warning", doubt).c_str(), stdout);
+  }
   return 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "common/base/status.h"
 #include "common/corpus/session.h"
@@ -21,6 +22,7 @@ struct LoadedScenario {
   std::string corpus_digest;
   std::string corpus_label;  // "agentx.corpus, 100 sessions".
   KeptRecipe recipe;
+  std::vector<std::string> baseline_doubts;  // Warnings of the runs that the bar came from.
 };
 
 // InvalidArgument with every problem, a line each; or what is wrong with the corpus or the

@@ -64,15 +64,22 @@ PartCounter::PartCounter(const Limit& limit, const std::vector<std::string>& tie
       all_tiers_(limit.tier.empty()),
       tier_(TierOf(limit, tier_names)),
       at_most_(TraitsOf(limit.metric).at_most),
-      value_(InRecordUnit(TraitsOf(limit.metric), limit.value)),
       strict_(InRecordUnit(TraitsOf(limit.metric), StrictEdge(limit))),
-      loose_(InRecordUnit(TraitsOf(limit.metric), LooseEdge(limit))) {}
+      loose_(InRecordUnit(TraitsOf(limit.metric), LooseEdge(limit))) {
+  for (std::size_t i = 0; i < kThresholds; ++i) {
+    thresholds_[i] = InRecordUnit(TraitsOf(metric_), limit.value * kThresholdFactors[i]);
+  }
+}
 
 void PartCounter::Add(const Observation& observation, PartCounts* counts) const {
   if (observation.kind == Kind::kNone) return;
   ++counts->n;
   if (observation.kind == Kind::kFailed) return;
-  if (Within(observation.value, value_)) ++counts->hits;
+  if (Within(observation.value, thresholds_[kAtLimit])) ++counts->hits;
+  for (std::size_t i = 0; i < counts->hits_at.size(); ++i) {
+    const double threshold = thresholds_[i < kAtLimit ? i : i + 1];
+    counts->hits_at[i] += Within(observation.value, threshold) ? 1 : 0;
+  }
   if (Within(observation.value, strict_)) ++counts->hits_strict;
   if (Within(observation.value, loose_)) ++counts->hits_loose;
 }

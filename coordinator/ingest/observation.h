@@ -2,6 +2,7 @@
 // where a metric is computed from a record. Pure.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -48,7 +49,7 @@ class PartCounter {
   std::optional<std::uint8_t> tier_;  // Absent of a tier that the plan does not have: no call's.
   bool at_most_;
   // In the unit of Observation::value. Not a number: nothing is within.
-  double value_;
+  std::array<double, kThresholds> thresholds_;
   double strict_;
   double loose_;
 };

@@ -1,32 +1,62 @@
 #include "coordinator/judge/bracket.h"
 
+#include <cmath>
+
 #include <fmt/format.h>
 
 namespace plimsoll {
+namespace {
 
-std::string BracketOf(const SweepHistory& history) {
+// A step that passed or failed had calls open; where it says that it had none, nobody told.
+BracketEnd EndOf(const StepResult& step) {
+  BracketEnd end{.sessions = step.sessions, .requests_in_flight = std::nullopt};
+  if (std::isfinite(step.requests_in_flight) && step.requests_in_flight > 0) {
+    end.requests_in_flight = step.requests_in_flight;
+  }
+  return end;
+}
+
+std::string InFlight(const BracketEnd& end, const char* unit = " requests in flight") {
+  return end.requests_in_flight ? fmt::format(" ({:.1f}{})", *end.requests_in_flight, unit) : "";
+}
+
+// `parts`: what the failed step failed on; `first`: it is the ladder's first.
+std::string SentenceOf(const Bracket& bracket, const std::string& parts, bool first) {
+  if (bracket.passed && bracket.failed) {
+    // The unit once, where both have a number.
+    const bool said = bracket.passed->requests_in_flight.has_value();
+    return fmt::format("{} sessions passed last{}, {} failed first{}: {}", bracket.passed->sessions,
+                       InFlight(*bracket.passed), bracket.failed->sessions,
+                       said ? InFlight(*bracket.failed, "") : InFlight(*bracket.failed), parts);
+  }
+  if (bracket.passed) {
+    return fmt::format("{} sessions passed last{}, none failed", bracket.passed->sessions,
+                       InFlight(*bracket.passed));
+  }
+  if (!bracket.failed) return "no step was decided";
+  return first ? fmt::format("the first step, {} sessions, failed{}: {}", bracket.failed->sessions,
+                             InFlight(*bracket.failed), parts)
+               : fmt::format("{} sessions failed first{}, none below passed: {}",
+                             bracket.failed->sessions, InFlight(*bracket.failed), parts);
+}
+
+}  // namespace
+
+Bracket BracketOf(const SweepHistory& history) {
   const std::vector<StepResult> steps = DecidedSteps(history);
-  const StepResult* passed = nullptr;
   const StepResult* failed = nullptr;
+  Bracket bracket;
   for (const StepResult& step : steps) {
     if (step.verdict.verdict == Verdict::kFail) {
       failed = &step;
       break;
     }
-    if (step.verdict.holds()) passed = &step;
+    if (step.verdict.holds()) bracket.passed = EndOf(step);
   }
+  if (failed != nullptr) bracket.failed = EndOf(*failed);
   const std::string parts = failed == nullptr ? "" : PartsWith(failed->verdict, Verdict::kFail);
-  if (passed != nullptr && failed != nullptr) {
-    return fmt::format("{} sessions passed last, {} failed first: {}", passed->sessions,
-                       failed->sessions, parts);
-  }
-  if (passed != nullptr)
-    return fmt::format("{} sessions passed last, none failed", passed->sessions);
-  if (failed == nullptr) return "no step was decided";
-  return failed == &steps.front()
-             ? fmt::format("the first step, {} sessions, failed: {}", failed->sessions, parts)
-             : fmt::format("{} sessions failed first, none below passed: {}", failed->sessions,
-                           parts);
+  bracket.sentence = SentenceOf(bracket, parts, failed != nullptr && failed == &steps.front());
+  return bracket;
 }
 
 }  // namespace plimsoll

@@ -2,10 +2,9 @@
 // beyond what was measured (design section 3). Pure.
 //
 // For each part of the bar, over the steps that have data for it:
-//   value  where the share of calls within the limit, fitted (coordinator/judge/crossing.h,
-//   weighted
-//          by calls), crosses what the bar asks for; of errors and tool calls, where the share of
-//          bad ones crosses its limit.
+//   value  where the share of calls within the limit, fitted (crossing.h; weighted by calls),
+//          crosses what the bar asks for; of errors and tool calls, where the share of bad ones
+//          crosses its limit.
 //   low    the same of the share's unfavourable 95% edge.
 //   high   the same of its favourable edge.
 // The capacity's value is the smallest of the parts' values, and that part limits it; its low end

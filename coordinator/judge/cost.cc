@@ -70,6 +70,11 @@ TokenFigures TokensOf(const StepSummary& step) {
   return tokens;
 }
 
+// How long the step's tokens were counted: one that was failed early ended there.
+Duration CountedTime(const StepSummary& step) {
+  return step.origin.failed_early_after ? step.origin.measured : step.plan.measure;
+}
+
 // Tokens of the measured time to millions an hour.
 Figure PerHour(const Figure& tokens, double hours) {
   if (!tokens.value) return tokens;
@@ -129,7 +134,7 @@ std::vector<NamedFigure> FiguresOf(const Cost& cost) {
 Cost CostOfStep(const StepSummary& step, const std::optional<CostSettings>& settings) {
   Cost cost = Nothing(settings, kNoPrice);
   cost.sessions = step.plan.sessions;
-  const double hours = ToSeconds(step.plan.measure) / 3600;
+  const double hours = ToSeconds(CountedTime(step)) / 3600;
   cost.mtok_per_hour =
       Each(TokensOf(step), [&](const Figure& tokens) { return PerHour(tokens, hours); });
   if (!settings || settings->nodes == 0) {

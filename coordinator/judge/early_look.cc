@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "coordinator/judge/judge_step.h"
+#include "coordinator/judge/judge_part.h"
 #include "coordinator/judge/metrics.h"
 #include "coordinator/judge/proportion.h"
 #include "coordinator/judge/void_rules.h"
@@ -16,6 +16,9 @@ namespace {
 constexpr std::uint32_t kFirstLook = 2;
 // Failed attempts up to which latencies are looked at: a lane is silent after each.
 constexpr double kFailedShareMax = 0.01;
+// Of freedom. By four half-blocks alone they are one or two, whose t at a look's tail is 15 to 80:
+// nothing would ever fail. Chosen on the calibration's grid: from 12 on, wrong looks grow.
+constexpr double kDegreesMin = 6;
 
 // What the looks up to the one after `done` blocks may have spent.
 double SpentUpTo(std::uint32_t done, std::uint32_t blocks) {
@@ -61,23 +64,26 @@ double ErrorSpentAt(std::uint32_t done, std::uint32_t blocks) {
 std::optional<EarlyFinding> LookEarly(const StepEvidence& so_far, const Bar& bar,
                                       std::uint32_t done, std::uint32_t in_flight) {
   const auto blocks = static_cast<std::uint32_t>(so_far.plan.measure / so_far.plan.block);
-  const auto looked_at = std::count_if(bar.limits.begin(), bar.limits.end(), [](const Limit& l) {
-    return l.metric != Metric::kToolCalls;
-  });
+  const auto is_looked_at = [&](const Limit& limit) {
+    return limit.metric != Metric::kToolCalls && IsJudged(limit, so_far);
+  };
+  const auto looked_at = std::count_if(bar.limits.begin(), bar.limits.end(), is_looked_at);
   const double tail = ErrorSpentAt(done, blocks) / std::max<double>(1, looked_at);
   if (!(tail > 0)) return std::nullopt;
   StepEvidence seen = so_far;
   AddInFlight(seen, in_flight);
   const bool load_is_whole = FailedShare(seen) <= kFailedShareMax;
-  const std::vector<PartVerdict> strict = JudgePartsSoFar(seen, bar, tail);
-  std::vector<PartVerdict> shown = JudgePartsSoFar(seen, bar, kTail);
+  const Confidence at_look{.tail = tail, .degrees_min = kDegreesMin};
   EarlyFinding finding{.after_blocks = done, .of_blocks = blocks, .failed = {}};
-  for (std::size_t i = 0; i < strict.size(); ++i) {
-    if (strict[i].verdict != Verdict::kFail || shown[i].verdict != Verdict::kFail) continue;
-    if (bar.limits[i].metric == Metric::kToolCalls) continue;
-    if (IsLatency(bar.limits[i].metric) && !load_is_whole) continue;
-    shown[i].reason = fmt::format("after {} of {} blocks, {}", done, blocks, shown[i].reason);
-    finding.failed.push_back(std::move(shown[i]));
+  for (std::size_t i = 0; i < bar.limits.size(); ++i) {
+    const Limit& limit = bar.limits[i];
+    if (!is_looked_at(limit)) continue;
+    if (IsLatency(limit.metric) && !load_is_whole) continue;
+    if (JudgePart(limit, i, seen, 1, at_look).verdict != Verdict::kFail) continue;
+    PartVerdict shown = JudgePart(limit, i, seen, 1);
+    if (shown.verdict != Verdict::kFail) continue;
+    shown.reason = fmt::format("after {} of {} blocks, {}", done, blocks, shown.reason);
+    finding.failed.push_back(std::move(shown));
   }
   if (finding.failed.empty()) return std::nullopt;
   return finding;
@@ -85,6 +91,12 @@ std::optional<EarlyFinding> LookEarly(const StepEvidence& so_far, const Bar& bar
 
 StepVerdict FailedEarly(StepVerdict judged, const EarlyFinding& finding) {
   if (judged.is_void) return judged;
+  for (PartVerdict& part : judged.parts) {
+    if (part.verdict == Verdict::kFail || part.verdict == Verdict::kNoData) continue;
+    std::string reason = fmt::format("the step was ended early, after {} of {} blocks: {}",
+                                     finding.after_blocks, finding.of_blocks, part.reason);
+    part = NoData(std::move(part), std::move(reason));
+  }
   const bool whole_load = judged.sent_share >= void_rules::kSentShareMin;
   for (PartVerdict& part : judged.parts) {
     for (const PartVerdict& failed : finding.failed) {

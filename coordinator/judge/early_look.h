@@ -4,13 +4,14 @@
 // Every look can err; together they may spend half of the 2.5% by which the step's own interval may
 // err on that side. How much of it a look may spend grows with time, by the power family of Kim and
 // DeMets (1987) with exponent 2: up to `done` blocks, of which the last look sees blocks − 1,
-// kEarlyError · (done / (blocks − 1))². The parts looked at share it equally.
+// kEarlyError · (done / (blocks − 1))². The parts looked at share it equally. A part must also fail
+// by the rule of a step's end, at 95% and with its own degrees of freedom; to the look's smaller
+// tail at least six degrees are granted, since those of four half-blocks could reject nothing.
 //
-// Calls in flight are missing, and they are the slow ones: a latency that fails without them fails
-// with them. For errors they count as attempts that did not fail. The load sent is not known yet:
-// latencies are looked at only where next to nothing failed, so that lanes cannot have idled. How
-// the engine will be in the blocks to come nobody knows; that this costs next to nothing is
-// measured (docs/statistics.md, "Failing early").
+// Calls in flight are missing, and most of them are slow ones. For errors they count as attempts
+// that did not fail. The load sent is not known yet: latencies are looked at only where next to
+// nothing failed, so that lanes cannot have idled. How the engine will be in the blocks to come
+// nobody knows; that this costs next to nothing is measured (docs/statistics.md, "Failing early").
 #pragma once
 
 #include <cstdint>
@@ -41,7 +42,8 @@ std::optional<EarlyFinding> LookEarly(const StepEvidence& so_far, const Bar& bar
                                       std::uint32_t done, std::uint32_t in_flight);
 
 // The verdict of a step that ended at that look, from that of its evidence: parts that failed at
-// the look keep that. A void step stays void, latencies of a lighter load stay without data, and a
+// the look keep that; what else did not fail has no data, since the slow calls that were open were
+// hung up. A void step stays void, latencies of a lighter load stay without data, and a
 // step in which nothing fails any more has no data: it was cut short.
 StepVerdict FailedEarly(StepVerdict judged, const EarlyFinding& finding);
 

@@ -17,6 +17,14 @@
 
 namespace plimsoll {
 
+// A limit is counted at itself and at a ladder of multiples of it, so that the spread of the calls
+// is known near their percentile however far from it the limit lies (value_interval.h). Ascending;
+// stored by place: never change.
+inline constexpr std::array<double, 9> kThresholdFactors = {1.0 / 64, 1.0 / 16, 1.0 / 4, 1.0 / 2, 1,
+                                                            2,        4,        16,      64};
+inline constexpr std::size_t kThresholds = kThresholdFactors.size();
+inline constexpr std::size_t kAtLimit = 4;  // Place of the limit itself.
+
 // Counts of one lane and half-block against one limit of the bar. Of a limit that is a number, the
 // three counts of hits are the same; of one with an interval of its own they are at its value, at
 // the end that is harder to keep, and at the one that is easier. Errors and tool calls are not
@@ -26,6 +34,14 @@ struct PartCounts {
   std::uint32_t hits = 0;         // Of them within the limit.
   std::uint32_t hits_strict = 0;  // At most hits.
   std::uint32_t hits_loose = 0;   // At least hits, at most n.
+  // Within each of the thresholds but the limit itself. Of a cell that an earlier version stored
+  // all are 0.
+  std::array<std::uint32_t, kThresholds - 1> hits_at{};
+
+  // Within kThresholdFactors[threshold] times the limit.
+  std::uint32_t HitsAt(std::size_t threshold) const {
+    return threshold == kAtLimit ? hits : hits_at[threshold < kAtLimit ? threshold : threshold - 1];
+  }
   friend bool operator==(const PartCounts&, const PartCounts&) = default;
 };
 
@@ -134,6 +150,8 @@ struct StepEvidence : CallEvidence {
   std::vector<std::string> tier_names;  // Indexed by CellCounts::tier.
   std::vector<CellCounts> cells;        // By lane, then block; only cells with something in them.
   std::vector<CallEvidence> tiers;      // As tier_names.
+  // Of which the step's ladder plays no session, by its plan: limits on them are not judged.
+  std::vector<std::string> tiers_left_out;
   std::array<std::int64_t, kLaneStates> lane_state_ns{};  // Over all lanes.
   std::int64_t planned_lane_ns = 0;                       // sessions x measured time.
   ReplaySummary replay;                                   // Its tiers as tier_names.

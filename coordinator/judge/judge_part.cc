@@ -1,6 +1,7 @@
 #include "coordinator/judge/judge_part.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -13,6 +14,7 @@
 #include "common/base/text.h"
 #include "coordinator/judge/metrics.h"
 #include "coordinator/judge/proportion.h"
+#include "coordinator/judge/value_interval.h"
 #include "coordinator/judge/void_rules.h"
 
 namespace plimsoll {
@@ -40,10 +42,10 @@ struct Subject {
   }
 };
 
-// False if a cell was counted against another bar.
+// False if a cell was counted against another bar. hits(counts) is called of limits on calls only.
+template <typename Hits>
 bool Count(const Limit& limit, std::size_t index, std::optional<std::uint8_t> tier,
-           const std::vector<CellCounts>& from, std::uint32_t PartCounts::*hits,
-           std::vector<ShareCell>* cells) {
+           const std::vector<CellCounts>& from, const Hits& hits, std::vector<ShareCell>* cells) {
   for (const CellCounts& cell : from) {
     if (tier && cell.tier != *tier) continue;
     ShareCell share;
@@ -54,7 +56,7 @@ bool Count(const Limit& limit, std::size_t index, std::optional<std::uint8_t> ti
       share = {.lane = cell.lane,
                .block = cell.block,
                .n = part.n,
-               .hits = part.*hits,
+               .hits = hits(part),
                .half = cell.half};
     } else {
       return false;
@@ -64,9 +66,19 @@ bool Count(const Limit& limit, std::size_t index, std::optional<std::uint8_t> ti
   return true;
 }
 
-bool CountsOf(const Subject& subject, std::uint32_t PartCounts::*hits,
-              std::vector<ShareCell>* cells) {
+template <typename Hits>
+bool CountsOf(const Subject& subject, const Hits& hits, std::vector<ShareCell>* cells) {
   return Count(subject.limit, subject.index, subject.tier, subject.evidence.cells, hits, cells);
+}
+
+std::uint64_t Within(const PartCounts& part) {
+  return part.hits;
+}
+std::uint64_t WithinStrict(const PartCounts& part) {
+  return part.hits_strict;
+}
+std::uint64_t WithinLoose(const PartCounts& part) {
+  return part.hits_loose;
 }
 
 void TakeInterval(PartVerdict& part, const ShareInterval& interval) {
@@ -132,16 +144,55 @@ void TakeValue(PartVerdict& part, const Subject& subject) {
   part.margin = traits.at_most ? -over : over;
 }
 
+// The band of the percentile, from the cells at the threshold nearest to it.
+QuantileBand BandOf(const Subject& subject) {
+  std::array<std::uint64_t, kThresholds> hits{};
+  std::uint64_t n = 0;
+  for (const CellCounts& cell : subject.evidence.cells) {
+    if (subject.tier && cell.tier != *subject.tier) continue;
+    const PartCounts& part = cell.parts[subject.index];
+    n += part.n;
+    for (std::size_t i = 0; i < kThresholds; ++i) hits[i] += part.HitsAt(i);
+  }
+  const double quantile = subject.limit.quantile;
+  const std::size_t nearest = NearestThreshold(quantile, n, hits).value_or(kAtLimit);
+  std::vector<ShareCell> cells;
+  CountsOf(
+      subject, [&](const PartCounts& part) { return std::uint64_t{part.HitsAt(nearest)}; }, &cells);
+  return plimsoll::BandOf(quantile, cells);
+}
+
+// After the verdict. The interval shown is always at 95%.
+void TakeValueInterval(PartVerdict& part, const Subject& subject) {
+  const CallEvidence& calls = subject.calls();
+  ValueInterval interval = ValuesAt(subject.traits, calls.*subject.traits.values,
+                                    calls.*subject.traits.valueless, BandOf(subject));
+  interval = Settled(interval, part.verdict, part.limit);
+  part.value_low = interval.low;
+  part.value_high = interval.high;
+}
+
+// " [3.62–4.91]", after the value and its unit; "" where nothing is known.
+std::string IntervalText(const PartVerdict& part) {
+  const auto end = [](const ShownPercentile& p) {
+    return p.value ? ThreeDigits(*p.value) : p.infinite ? "infinite" : "open";
+  };
+  const ShownPercentile open;
+  if (part.value_low == open && part.value_high == open) return "";
+  return fmt::format(" [{}–{}]", end(part.value_low), end(part.value_high));
+}
+
 std::string ValueSentence(const PartVerdict& part, const Subject& subject) {
   const std::string value = part.value            ? subject.InUnit(*part.value)
                             : part.value_infinite ? "infinite (failed calls)"
                                                   : "unknown";
   return fmt::format(fmt::runtime(subject.traits.sentence),
                      fmt::arg("q", fmt::format("{:g}", part.limit.quantile * 100)),
-                     fmt::arg("calls", subject.CallsText(part.n)), fmt::arg("value", value));
+                     fmt::arg("calls", subject.CallsText(part.n)),
+                     fmt::arg("value", value + IntervalText(part)));
 }
 
-PartVerdict JudgeCalls(PartVerdict part, const Subject& subject, double tail) {
+PartVerdict JudgeCalls(PartVerdict part, const Subject& subject, const Confidence& confidence) {
   const double quantile = part.limit.quantile;
   const std::uint64_t needed = FewestForQuantile(quantile);
   if (needed == 0) {
@@ -153,12 +204,12 @@ PartVerdict JudgeCalls(PartVerdict part, const Subject& subject, double tail) {
   std::vector<ShareCell> at_value;
   std::vector<ShareCell> at_strict;
   std::vector<ShareCell> at_loose;
-  if (!CountsOf(subject, &PartCounts::hits, &at_value) ||
-      (spread && (!CountsOf(subject, &PartCounts::hits_strict, &at_strict) ||
-                  !CountsOf(subject, &PartCounts::hits_loose, &at_loose)))) {
+  if (!CountsOf(subject, Within, &at_value) ||
+      (spread && (!CountsOf(subject, WithinStrict, &at_strict) ||
+                  !CountsOf(subject, WithinLoose, &at_loose)))) {
     return NoData(std::move(part), "its calls were counted against another bar");
   }
-  const ShareInterval interval = ShareOf(at_value, tail);
+  const ShareInterval interval = ShareOf(at_value, confidence);
   TakeInterval(part, interval);
   if (interval.n < needed) {
     return NoData(std::move(part),
@@ -168,8 +219,8 @@ PartVerdict JudgeCalls(PartVerdict part, const Subject& subject, double tail) {
   Sides sides;
   sides.value = sides.strict = sides.loose = Compare(interval, quantile, Side::kAbove);
   if (spread) {
-    const ShareInterval strict = ShareOf(at_strict, tail);
-    const ShareInterval loose = ShareOf(at_loose, tail);
+    const ShareInterval strict = ShareOf(at_strict, confidence);
+    const ShareInterval loose = ShareOf(at_loose, confidence);
     sides.strict = Compare(strict, quantile, Side::kAbove);
     sides.loose = Compare(loose, quantile, Side::kAbove);
     // What the share may be with the limit anywhere in its own interval.
@@ -178,6 +229,7 @@ PartVerdict JudgeCalls(PartVerdict part, const Subject& subject, double tail) {
   }
   TakeSides(part, sides, Side::kAbove);
   TakeValue(part, subject);
+  TakeValueInterval(part, subject);
   part.reason =
       fmt::format("{}, limit {}: {}{}", ValueSentence(part, subject), LimitText(part.limit),
                   ShareSentence(part), OriginClause(subject, part, sides));
@@ -188,7 +240,7 @@ PartVerdict JudgeBadShare(PartVerdict part, const Subject& subject, double tail)
   const bool errors = part.limit.metric == Metric::kErrors;
   const std::string tier = part.limit.tier.empty() ? "" : part.limit.tier + " ";
   std::vector<ShareCell> cells;
-  CountsOf(subject, nullptr, &cells);
+  CountsOf(subject, Within, &cells);
   const ShareInterval interval = SmallShareOf(cells, tail);
   TakeInterval(part, interval);
   if (interval.n == 0) {
@@ -201,6 +253,8 @@ PartVerdict JudgeBadShare(PartVerdict part, const Subject& subject, double tail)
                     .loose = Compare(interval, LooseEdge(part.limit), Side::kBelow)};
   TakeSides(part, sides, Side::kBelow);
   part.value = interval.share;
+  part.value_low.value = interval.low;
+  part.value_high.value = interval.high;
   if (part.limit.value > 0) part.margin = (part.limit.value - interval.share) / part.limit.value;
   part.reason = fmt::format(
       "{} of {} {}{}: {:.2f}% (95% interval {:.2f}–{:.2f}%), limit {}{}", interval.hits, interval.n,
@@ -234,11 +288,16 @@ std::string MissingUsage(const Subject& subject) {
 
 }  // namespace
 
+bool IsJudged(const Limit& limit, const StepEvidence& evidence) {
+  const auto& out = evidence.tiers_left_out;
+  return limit.tier.empty() || std::find(out.begin(), out.end(), limit.tier) == out.end();
+}
+
 bool ShareCellsOf(const Limit& limit, std::size_t index, const std::vector<CellCounts>& cells,
                   const std::vector<std::string>& tier_names, std::vector<ShareCell>* out) {
   const std::optional<std::uint8_t> tier = TierOf(limit, tier_names);
   if (!limit.tier.empty() && !tier) return false;
-  return Count(limit, index, tier, cells, &PartCounts::hits, out);
+  return Count(limit, index, tier, cells, Within, out);
 }
 
 ShareCell BadCallsOf(Metric metric, const CellCounts& cell) {
@@ -257,7 +316,7 @@ PartVerdict NoData(PartVerdict part, std::string reason) {
 }
 
 PartVerdict JudgePart(const Limit& limit, std::size_t index, const StepEvidence& evidence,
-                      double sent_share, double tail) {
+                      double sent_share, const Confidence& confidence) {
   PartVerdict part{.limit = limit};
   const MetricTraits* traits = FindTraits(limit.metric);
   if (traits == nullptr) return NoData(std::move(part), "the bar names an unknown part");
@@ -273,9 +332,11 @@ PartVerdict JudgePart(const Limit& limit, std::size_t index, const StepEvidence&
   if (!limit.tier.empty() && !subject.tier) {
     return NoData(std::move(part), fmt::format("the step has no tier '{}'", limit.tier));
   }
-  if (limit.metric == Metric::kErrors) return JudgeBadShare(std::move(part), subject, tail);
+  if (limit.metric == Metric::kErrors) {
+    return JudgeBadShare(std::move(part), subject, confidence.tail);
+  }
   if (limit.metric == Metric::kToolCalls) {
-    part = JudgeBadShare(std::move(part), subject, tail);
+    part = JudgeBadShare(std::move(part), subject, confidence.tail);
     // Malformed is malformed; but well formed under a lighter load proves nothing.
     if (part.verdict == Verdict::kFail || sent_share >= void_rules::kSentShareMin) return part;
     return NoData(std::move(part), LighterLoad(sent_share, "tool calls"));
@@ -288,7 +349,7 @@ PartVerdict JudgePart(const Limit& limit, std::size_t index, const StepEvidence&
       return NoData(std::move(part), std::move(why));
     }
   }
-  return JudgeCalls(std::move(part), subject, tail);
+  return JudgeCalls(std::move(part), subject, confidence);
 }
 
 }  // namespace plimsoll

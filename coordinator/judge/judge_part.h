@@ -15,9 +15,12 @@ namespace plimsoll {
 // `index` is the limit's place in the bar with which the evidence was counted. A limit with an
 // interval of its own (baseline runs that differ) passes where its stricter end does, fails where
 // its looser end does, and is too close between.
-// The interval leaves out `tail` on either side.
+// The verdict is as sure as `confidence` says; the value's interval is always the 95% one.
 PartVerdict JudgePart(const Limit& limit, std::size_t index, const StepEvidence& evidence,
-                      double sent_share, double tail = kTail);
+                      double sent_share, const Confidence& confidence = {});
+
+// False of a limit on a tier that the step's ladder leaves out.
+bool IsJudged(const Limit& limit, const StepEvidence& evidence);
 
 // The observations that the verdict on the bar's limit `index` counts, by lane and block; hits are
 // calls within the limit (IsBadShare: bad ones). False if the cells were counted against another

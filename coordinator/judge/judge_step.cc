@@ -15,6 +15,7 @@ StepVerdict JudgeStep(const StepEvidence& evidence, const Bar& bar) {
   step.is_void = !step.reasons.empty();
   for (std::size_t i = 0; i < bar.limits.size(); ++i) {
     const Limit& limit = bar.limits[i];
+    if (!IsJudged(limit, evidence)) continue;
     step.parts.push_back(step.is_void
                              ? NoData({.limit = limit}, "the step is void: " + step.reasons.front())
                              : JudgePart(limit, i, evidence, step.sent_share));
@@ -27,17 +28,8 @@ StepVerdict JudgeStep(const StepEvidence& evidence, const Bar& bar) {
     if (part.verdict != step.verdict || step.verdict == Verdict::kPass) continue;
     step.reasons.push_back(fmt::format("{}: {}", LabelOf(step, i), part.reason));
   }
-  if (bar.limits.empty()) step.reasons.emplace_back("the bar names no part");
+  if (step.parts.empty()) step.reasons.emplace_back("the bar names no part that is judged here");
   return step;
-}
-
-std::vector<PartVerdict> JudgePartsSoFar(const StepEvidence& evidence, const Bar& bar,
-                                         double tail) {
-  std::vector<PartVerdict> parts;
-  for (std::size_t i = 0; i < bar.limits.size(); ++i) {
-    parts.push_back(JudgePart(bar.limits[i], i, evidence, 1, tail));
-  }
-  return parts;
 }
 
 }  // namespace plimsoll

@@ -145,17 +145,18 @@ class Policy {
   }
   SweepDecision Refine(const std::string& words) const {
     if (!rules_.refine || !rules_.left) return Stop(words);
-    std::uint32_t low = 0;
-    std::uint32_t high = 0;
+    std::uint32_t low = 0;   // The last that held below the first miss.
+    std::uint32_t high = 0;  // The first above it that did not.
     for (const StepResult& step : decided_) {
-      if (step.verdict.verdict == Verdict::kNoData) continue;
-      if (!step.verdict.holds()) {
+      if (step.verdict.holds()) {
+        low = step.sessions;
+        high = 0;
+      } else if (high == 0 && step.verdict.verdict != Verdict::kNoData) {
         high = step.sessions;
-        break;
       }
-      low = step.sessions;
+      if (EndsClimb(step.verdict)) break;
     }
-    if (low == 0 || high == 0) return Stop(words);
+    if (low == 0) return Stop(words + "; no step held below it, so no step lies between");
     if (high - low < 2)
       return Stop(fmt::format("{}; nothing lies between {} and {}", words, low, high));
     const std::uint32_t middle = low + (high - low) / 2;

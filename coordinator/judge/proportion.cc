@@ -174,6 +174,31 @@ bool HasRoomForResiduals(const Sample& sample, double t) {
   return t * t * nn <= kResidualShareMax * sample.n * sample.n;
 }
 
+// Residuals at a p under test as a multiple of p(1−p), of a share near p: solved for (s − p)² as in
+// the two intervals above. Infinite where no p is rejected.
+double ResidualEffect(const Sample& sample, double t) {
+  const double p = sample.share();
+  if (!HasRoomForResiduals(sample, t)) {
+    return sample.n > t * t ? 1 / (sample.n - t * t) : std::numeric_limits<double>::infinity();
+  }
+  double nn = 0;
+  double squares = 0;
+  for (const Counts& cluster : sample.clusters) {
+    const double residual = cluster.hits - cluster.n * p;
+    nn += cluster.n * cluster.n;
+    squares += residual * residual;
+  }
+  return squares / (p * (1 - p)) / (sample.n * sample.n - t * t * nn);
+}
+
+// Whether q is rejected where all calls are on one side, whichever it is.
+bool ExtremesReject(double q, std::vector<ShareCell> cells) {
+  for (ShareCell& cell : cells) cell.hits = 0;
+  if (!(ShareOf(cells).high < q)) return false;
+  for (ShareCell& cell : cells) cell.hits = cell.n;
+  return ShareOf(cells).low > q;
+}
+
 ShareInterval Begin(const Sample& sample) {
   return {.n = static_cast<std::uint64_t>(sample.n),
           .hits = static_cast<std::uint64_t>(sample.hits),
@@ -183,15 +208,15 @@ ShareInterval Begin(const Sample& sample) {
 
 }  // namespace
 
-ShareInterval ShareOf(const std::vector<ShareCell>& cells, double tail) {
+ShareInterval ShareOf(const std::vector<ShareCell>& cells, const Confidence& confidence) {
   const Sample sample = Gather(cells);
   ShareInterval result = Begin(sample);
   const VarianceTerm spread = SpreadOf(sample);
   result.design_effect = DesignEffect(sample, spread.variance);
   if (sample.clusters.size() < 2) return result;
 
-  result.degrees = spread.degrees;
-  const double t = StudentTQuantile(1 - tail, spread.degrees);
+  result.degrees = std::max(confidence.degrees_min, spread.degrees);
+  const double t = StudentTQuantile(1 - confidence.tail, result.degrees);
   const Interval scaled = Wilson(sample.share(), t * t * result.design_effect / sample.n);
   const Interval at_p = HasRoomForResiduals(sample, t) ? FromClusterResiduals(sample, t)
                                                        : FromCallResiduals(sample, t);
@@ -214,6 +239,26 @@ ShareInterval SmallShareOf(const std::vector<ShareCell>& cells, double tail) {
   result.low = interval.low;
   result.high = interval.high;
   return result;
+}
+
+QuantileBand BandOf(double quantile, const std::vector<ShareCell>& cells) {
+  const Sample sample = Gather(cells);
+  if (!(quantile > 0 && quantile < 1) || sample.n == 0) return {};
+  QuantileBand band;
+  const bool two_sided = sample.hits > 0 && sample.hits < sample.n;
+  if (two_sided && sample.clusters.size() >= 2) {
+    const VarianceTerm spread = SpreadOf(sample);
+    const double t = StudentTQuantile(1 - kTail, spread.degrees);
+    const double effect =
+        std::max(DesignEffect(sample, spread.variance) / sample.n, ResidualEffect(sample, t));
+    const double half = t * std::sqrt(quantile * (1 - quantile) * effect);
+    band = {.low = quantile - half, .high = quantile + half};
+  }
+  // Half a call, so that rounding decides nothing.
+  const double first = 0.5 / sample.n;
+  const bool within = band.low >= first && band.high <= 1 - first;
+  if (within || !ExtremesReject(quantile, cells)) return band;
+  return {.low = std::max(band.low, first), .high = std::min(band.high, 1 - first)};
 }
 
 SideOf Compare(const ShareInterval& interval, double limit, Side good) {

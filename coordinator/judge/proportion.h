@@ -15,11 +15,10 @@
 //   deff       max(1, (V_lanes + V_time) ÷ binomial).
 //   degrees    Satterthwaite's: (V_lanes + V_time)² ÷ (V_lanes²/(lanes − 1) + V_time²/((H − 1)/2)).
 //              For runs half of runs − 1, at least 1: neighbouring runs often share a session.
-//   residuals  a second variance with residuals at p: by cluster where that leaves room for a
-//   at p       rejection (t² · Σn² <= 0.7 · N²: eight lanes of equal weight or more), by call
-//   below. test       p is rejected when (s − p)² > t² · max(deff · p(1−p)/N, residuals at p), t
-//   the
-//              1 − tail quantile of Student's t.
+//   residuals  at p, a second variance: by cluster where that leaves room for a rejection
+//              (t² · Σn² <= 0.7 · N²: eight lanes of equal weight or more), else by call.
+//   test       p is rejected when (s − p)² > t² · max(deff · p(1−p)/N, residuals at p), with t
+//              the 1 − tail quantile of Student's t.
 //   interval   from the smallest to the largest p not rejected: both conditions are quadratic in p,
 //              so it is closed form, and the hull of the two intervals.
 //
@@ -56,14 +55,35 @@ struct ShareInterval {
 // What a 95% interval leaves out on either side.
 inline constexpr double kTail = 0.025;
 
-// The interval of the rule above. Cells in any order; empty ones count for nothing. 0 < tail < 0.5.
-ShareInterval ShareOf(const std::vector<ShareCell>& cells, double tail = kTail);
+// How sure an interval is to be; by default 95%, by all that the rule above says.
+struct Confidence {
+  double tail = kTail;     // Left out on either side; between 0 and 0.5.
+  double degrees_min = 1;  // Student's t has at least so many, however few half-blocks there are.
+};
+
+// The interval of the rule above. Cells in any order; empty ones count for nothing.
+ShareInterval ShareOf(const std::vector<ShareCell>& cells, const Confidence& confidence = {});
 
 // For small shares (errors): Clopper-Pearson at n ÷ deff. The variance of time is left out here,
 // and that between cells taken instead: a block in which the deployment broke belongs to the engine
 // path that the interval is about, and must not make a crash look like one observation. With fewer
 // than three clusters n ÷ deff is at most the number of clusters.
 ShareInterval SmallShareOf(const std::vector<ShareCell>& cells, double tail = kTail);
+
+// Shares of calls. At or below 0, at or above 1: no call bounds it there.
+struct QuantileBand {
+  double low = 0;
+  double high = 1;
+};
+
+// The shares that lie at the true q-quantile, with 95%: those s that do not reject q,
+// (s − q)² <= t² · q(1−q) · max(deff ÷ N, residuals ÷ binomial), the test of the rule above with
+// its design effect, degrees and residuals learnt from `cells`, which count the calls within any
+// threshold whose share is near q. The ends of the quantile's own interval are the quantiles at the
+// band's (Woodruff 1952; value_interval.h). Where the band reaches all calls, or the cells show no
+// spread, the rule above decides whether a share of 0 and one of 1 reject q: then the first and the
+// last call bound it, else nothing does. Nothing either unless 0 < q < 1.
+QuantileBand BandOf(double quantile, const std::vector<ShareCell>& cells);
 
 enum class Side : std::uint8_t { kAbove, kBelow, kCrosses };
 

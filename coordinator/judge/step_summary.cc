@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "common/base/text.h"
+#include "coordinator/judge/judge_part.h"
 #include "coordinator/judge/proportion.h"
 
 namespace plimsoll {
@@ -156,7 +157,9 @@ StepSummary SummarizeBrokenOff(const StepEvidence& evidence, const Bar& bar, Dur
           ? fmt::format("stopped after {} of {}", ShortTime(measured), ShortTime(whole))
           : std::string("stopped before its measured time began");
   StepVerdict verdict{.is_void = true, .reasons = {why}};
-  for (const Limit& limit : bar.limits) verdict.parts.push_back({.limit = limit, .reason = why});
+  for (const Limit& limit : bar.limits) {
+    if (IsJudged(limit, evidence)) verdict.parts.push_back({.limit = limit, .reason = why});
+  }
   StepSummary summary = Summarize(evidence, verdict);
   summary.broken_off_after = measured;
   summary.calls_ok_per_s.reset();

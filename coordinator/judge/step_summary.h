@@ -18,14 +18,6 @@
 
 namespace plimsoll {
 
-// A percentile as shown: a number, "infinite" (it fell among failed calls), or nothing. One that
-// the calls cannot carry is nothing: 6 for P50, 36 for P90, 72 for P95 and 368 for P99.
-struct ShownPercentile {
-  std::optional<double> value;
-  bool infinite = false;
-  friend bool operator==(const ShownPercentile&, const ShownPercentile&) = default;
-};
-
 struct TtftSummary {
   std::uint64_t n = 0;    // Calls: with a first token, or failed without one (infinite).
   ShownPercentile p50_s;  // Seconds from the first release.

@@ -34,15 +34,21 @@ std::string FirstReason(const StepVerdict& step) {
 
 TargetVerdict OfMeasured(const StepResult& step) {
   const std::uint32_t n = step.sessions;
+  // A step that was judged had calls open; where it says that it had none, nobody told.
+  const std::string in_flight =
+      step.requests_in_flight > 0
+          ? fmt::format(" ({:.1f} requests in flight)", step.requests_in_flight)
+          : "";
   switch (step.verdict.verdict) {
     case Verdict::kPass:
-      return Say(Verdict::kPass, fmt::format("{} sessions hold", n));
+      return Say(Verdict::kPass, fmt::format("{} sessions hold{}", n, in_flight));
     case Verdict::kFail:
-      return Say(Verdict::kFail, fmt::format("{} sessions miss: {}", n, FirstReason(step.verdict)));
+      return Say(Verdict::kFail,
+                 fmt::format("{} sessions miss{}: {}", n, in_flight, FirstReason(step.verdict)));
     case Verdict::kTooClose:
       return Say(Verdict::kTooClose,
-                 fmt::format("{} sessions are too close to call, leaning {}: {}", n,
-                             LeanOf(step.verdict) == Lean::kPass ? "pass" : "fail",
+                 fmt::format("{} sessions are too close to call, leaning {}{}: {}", n,
+                             LeanOf(step.verdict) == Lean::kPass ? "pass" : "fail", in_flight,
                              FirstReason(step.verdict)));
     case Verdict::kNoData:
       break;

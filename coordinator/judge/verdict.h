@@ -17,6 +17,14 @@ enum class Lean : std::uint8_t { kNone = 0, kPass = 1, kFail = 2 };
 // "pass", "fail", "too close", "no data".
 const char* Name(Verdict verdict);
 
+// A percentile as shown: a number, "infinite" (it fell among failed calls), or nothing. One that
+// the calls cannot carry is nothing: 6 for P50, 36 for P90, 72 for P95 and 368 for P99.
+struct ShownPercentile {
+  std::optional<double> value;
+  bool infinite = false;
+  friend bool operator==(const ShownPercentile&, const ShownPercentile&) = default;
+};
+
 struct PartVerdict {
   Limit limit;
   Verdict verdict = Verdict::kNoData;
@@ -27,6 +35,12 @@ struct PartVerdict {
       value;  // The percentile or rate over all, failed calls included; absent: none, or +infinity.
   bool value_infinite = false;          // The percentile fell among failed calls.
   std::optional<double> value_ok_only;  // Over the calls that have one, shown beside.
+  // 95% interval of the value, whatever tail the verdict is about; an end that is nothing is open:
+  // nothing measured bounds the value there. On the verdict's side of the limit (a pass: not beyond
+  // its stricter edge; a fail: not before its looser one; too close: around it). Of errors and tool
+  // calls that of their share.
+  ShownPercentile value_low;
+  ShownPercentile value_high;
   double share_within = 0;  // Of calls at the limit's good side (IsBadShare: of the bad ones).
   double share_low = 0;   // 95% interval of that share; a limit with an interval of its own widens
   double share_high = 1;  // it: the lower end at its stricter edge, the upper at its looser one.

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "common/config/quantities.h"
 #include "common/stats/student_t.h"
 #include "coordinator/judge/judge_part.h"
 #include "coordinator/judge/metrics.h"
@@ -31,6 +32,10 @@ std::string MixText(const std::vector<TierPlan>& mix) {
   return text;
 }
 
+const char* Between(const Sweep& sweep) {
+  return sweep.drain_between_steps ? "drain" : "keep";
+}
+
 // Why a run's load is not the scenario's; empty: it is.
 std::string OtherLoad(const BaselineRun& run, const Scenario& scenario,
                       const std::string& corpus_digest) {
@@ -47,6 +52,30 @@ std::string OtherLoad(const BaselineRun& run, const Scenario& scenario,
       run.scenario.target.max_tokens != scenario.target.max_tokens) {
     return "replays its sessions otherwise (replay, failure, target.tools or target.max_tokens "
            "differ); run the baseline as this scenario does and name that run";
+  }
+  const Sweep& sweep = run.scenario.sweep;
+  if (sweep.warm_up != scenario.sweep.warm_up ||
+      sweep.drain_between_steps != scenario.sweep.drain_between_steps) {
+    return fmt::format(
+        "comes to its steps otherwise (warm_up {}, here {}; between_steps {}, here {}); run the "
+        "baseline as this scenario does and name that run",
+        PrintDuration(sweep.warm_up), PrintDuration(scenario.sweep.warm_up), Between(sweep),
+        Between(scenario.sweep));
+  }
+  return "";
+}
+
+// Why a run is not of the same deployment as the first; empty: it may be.
+std::string OtherDeployment(const BaselineRun& first, const BaselineRun& run) {
+  constexpr const char* kWhatToDo =
+      "; an average of both is neither's: name runs of one recipe, or give each its own scenario";
+  if (run.scenario.target.model != first.scenario.target.model) {
+    return fmt::format("is of another model ({}) than run {} ({}){}", run.scenario.target.model,
+                       first.id, first.scenario.target.model, kWhatToDo);
+  }
+  if (!run.recipe.empty() && !first.recipe.empty() && run.recipe != first.recipe) {
+    return fmt::format("is of another recipe than run {} (the files kept with them differ){}",
+                       first.id, kWhatToDo);
   }
   return "";
 }
@@ -169,14 +198,31 @@ BaselineAsked BaselinesOf(const Bar& bar) {
   return {};
 }
 
+std::vector<std::string> BaselineDoubts(const std::vector<BaselineRun>& runs) {
+  std::vector<std::string> without;
+  for (const BaselineRun& run : runs) {
+    if (run.recipe.empty()) without.push_back(run.id);
+  }
+  if (runs.size() < 2 || without.empty()) return {};
+  return {
+      fmt::format("no recipe is kept with baseline run{} {}, so whether all of them are of one "
+                  "recipe is not known; name recipe: {{files: [...]}} in their scenarios",
+                  without.size() == 1 ? "" : "s", fmt::join(without, ", "))};
+}
+
 StatusOr<Bar> ResolveBar(const Scenario& scenario, const std::string& corpus_digest,
                          const std::vector<BaselineRun>& runs) {
   const std::uint32_t sessions = BaselinesOf(scenario.bar).sessions;
   std::vector<std::string> wrong;
   std::vector<const BaselineStep*> steps;
   std::vector<std::string> ids;
+  const BaselineRun* with_recipe = nullptr;  // The first of which a recipe is kept.
   for (const BaselineRun& run : runs) {
     ids.push_back(run.id);
+    if (with_recipe == nullptr && !run.recipe.empty()) with_recipe = &run;
+    std::string other = OtherDeployment(runs.front(), run);
+    if (other.empty() && with_recipe != nullptr) other = OtherDeployment(*with_recipe, run);
+    if (!other.empty()) wrong.push_back(fmt::format("baseline run {} {}", run.id, other));
     Found found;
     std::string why = OtherLoad(run, scenario, corpus_digest);
     if (why.empty()) {

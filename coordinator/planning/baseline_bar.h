@@ -27,6 +27,7 @@ struct BaselineStep {
 struct BaselineRun {
   std::string id;
   std::string corpus_digest;
+  std::vector<std::string> recipe;      // Digests of its recipe's files; empty: none is kept.
   Scenario scenario;                    // Of that run.
   std::vector<std::uint32_t> sessions;  // Of all its steps.
   std::vector<BaselineStep> steps;      // In the order in which they ran.
@@ -42,9 +43,13 @@ BaselineAsked BaselinesOf(const Bar& bar);
 
 // The scenario's bar with every relative limit's value, origin and interval. `runs` are those that
 // the bar names, in its order. InvalidArgument, a line for each thing that is wrong, each with what
-// to do: another corpus, mix or replay, a step that was not measured or says nothing, a number that
-// it does not have.
+// to do: runs of several recipes or models, another corpus, mix, replay or warm-up, a step that was
+// not measured or says nothing, a number that it does not have.
 StatusOr<Bar> ResolveBar(const Scenario& scenario, const std::string& corpus_digest,
                          const std::vector<BaselineRun>& runs);
+
+// What is not known of baseline runs that are averaged, a sentence each: of which no recipe is
+// kept.
+std::vector<std::string> BaselineDoubts(const std::vector<BaselineRun>& runs);
 
 }  // namespace plimsoll

@@ -51,20 +51,28 @@ double Above(double level, double share, double calls) {
   return NormalBelow((share - level) / sd);
 }
 
+// The logarithm of `edge` against the limit, above zero where the edge is easier to keep.
+double Easier(const Limit& limit, double edge) {
+  if (!(edge > 0) || !(limit.value > 0)) return 0;
+  const double log_ratio = std::log(edge / limit.value);
+  return TraitsOf(limit.metric).at_most ? log_ratio : -log_ratio;
+}
+
 }  // namespace
 
-double ShareWithin(const Limit& limit, double apart) {
+double ShareWithin(const Limit& limit, double apart, std::optional<double> edge) {
   if (IsBadShare(limit.metric)) return std::clamp(limit.value * (1 - apart), 0.0, 1.0);
   const bool speed = !TraitsOf(limit.metric).at_most;
   const LogTime log_time(ColdShareOf(limit.metric));
   return log_time.Below(log_time.Quantile(limit.quantile) +
-                        (speed ? std::log1p(apart) : -std::log1p(-apart)));
+                        (speed ? std::log1p(apart) : -std::log1p(-apart)) +
+                        Easier(limit, edge.value_or(limit.value)));
 }
 
 Chances ChancesOfDecision(const Limit& limit, std::uint64_t calls, const Interval& close) {
   const auto n = static_cast<double>(calls);
-  const double better = ShareWithin(limit, kRecipeApart);
-  const double worse = ShareWithin(limit, -kRecipeApart);
+  const double better = ShareWithin(limit, kRecipeApart, StrictEdge(limit));
+  const double worse = ShareWithin(limit, -kRecipeApart, LooseEdge(limit));
   // Nothing is seen beyond none, or all.
   const auto above = [&](double share) { return close.high < 1 ? Above(close.high, share, n) : 0; };
   const auto below = [&](double share) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "common/stats/clopper_pearson.h"
 #include "coordinator/judge/bar.h"
@@ -27,8 +28,9 @@ inline constexpr double kColdFactor = 3.3;
 
 // Share of calls within `limit` (errors: of failed ones) of a deployment that is better than it
 // asks by `apart`, in (-1, 1); negative: worse. 0.2 is a TTFT of 0.8 times the limit at the limit's
-// percentile, 1.2 times as many tokens/s, 0.8 times as many failures.
-double ShareWithin(const Limit& limit, double apart);
+// percentile, 1.2 times as many tokens/s, 0.8 times as many failures. `edge`: the share within it
+// instead, of the same deployment; a share of failures is the same at any.
+double ShareWithin(const Limit& limit, double apart, std::optional<double> edge = std::nullopt);
 
 struct Chances {
   double better_passes = 0;
@@ -36,7 +38,8 @@ struct Chances {
 };
 // For `calls` > 0 and the shares that would read too close: the share seen is taken as normal
 // around the true one, with the design effect's variance, and decides where it lies outside of
-// them.
+// them. Of a limit with an interval of its own a pass asks for the share within its stricter edge,
+// a fail for that within its looser one.
 Chances ChancesOfDecision(const Limit& limit, std::uint64_t calls, const Interval& close);
 
 }  // namespace plimsoll

@@ -159,7 +159,7 @@ std::uint64_t CallsNeeded(const Limit& limit) {
   if (!IsBadShare(limit.metric)) return FewestForQuantile(limit.quantile);
   // How many answers call a tool, only the model knows.
   if (limit.metric == Metric::kToolCalls) return 1;
-  const std::uint64_t clean = FewestClean(limit.value);
+  const std::uint64_t clean = FewestClean(StrictEdge(limit));
   if (clean == kNoNumber) return kNoNumber;
   return static_cast<std::uint64_t>(std::ceil(static_cast<double>(clean) * kDesignEffectAssumed));
 }
@@ -174,14 +174,18 @@ double Edge(double clear, double close, Fn is_close) {
   return close;
 }
 
-// Failed shares whose interval holds the limit.
-Interval CloseBadShares(double limit, double effective) {
-  const auto is_close = [limit, effective](double share) {
-    const Interval interval = ClopperPearson(share * effective, effective);
-    return interval.low <= limit && limit <= interval.high;
+// Failed shares that neither pass at the limit's stricter edge nor fail at its looser one: whose
+// interval holds the limit, where it has no interval of its own.
+Interval CloseBadShares(const Limit& limit, double effective) {
+  const auto of = [effective](double share) {
+    return ClopperPearson(share * effective, effective);
   };
-  return {.low = is_close(0) ? 0 : Edge(0, limit, is_close),
-          .high = is_close(1) ? 1 : Edge(1, limit, is_close)};
+  const double strict = std::clamp(StrictEdge(limit), 0.0, 1.0);
+  const double loose = std::clamp(LooseEdge(limit), 0.0, 1.0);
+  const auto passes_not = [&](double share) { return of(share).high >= strict; };
+  const auto fails_not = [&](double share) { return of(share).low <= loose; };
+  return {.low = passes_not(0) ? 0 : Edge(0, strict, passes_not),
+          .high = fails_not(1) ? 1 : Edge(1, loose, fails_not)};
 }
 
 Precision PrecisionOf(const Limit& limit, const Sample& step, Duration measure) {
@@ -199,7 +203,7 @@ Precision PrecisionOf(const Limit& limit, const Sample& step, Duration measure) 
   const double p = bad ? limit.value : limit.quantile;
   const double half =
       StudentTQuantile(0.975, step.lanes - 1.0) * std::sqrt(p * (1 - p) / effective);
-  part.close = bad ? CloseBadShares(limit.value, effective)
+  part.close = bad ? CloseBadShares(limit, effective)
                    : Interval{.low = std::max(0.0, p - half), .high = std::min(1.0, p + half)};
   const Chances chances = ChancesOfDecision(limit, part.calls, *part.close);
   part.better_passes = chances.better_passes;
@@ -251,6 +255,7 @@ DryStep StepOf(std::uint32_t sessions, const Scenario& scenario, const std::vect
     const auto tier = std::find_if(tiers.begin(), tiers.end(),
                                    [&](const TierPlan& t) { return t.name == limit.tier; });
     const bool of_tier = tier != tiers.end();
+    if (of_tier && tier->share == 0) continue;  // The ladder leaves it out, and so does the judge.
     const Sample& sample = of_tier ? samples[static_cast<std::size_t>(tier - tiers.begin())] : all;
     step.parts.push_back(PrecisionOf(limit, sample, sweep.measure));
   }

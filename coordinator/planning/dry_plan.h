@@ -34,7 +34,9 @@ struct Precision {
   // design effect assumed; kNoNumber where none does. Tool calls: 1.
   std::uint64_t calls_needed = 0;
   // The shares (of calls within the limit; errors: of failed ones) that would read too close, by
-  // the judge's test. Absent: a single lane or no call.
+  // the judge's test. Of a limit with an interval of its own (baseline runs that differ) the high
+  // end is of the share within its stricter edge, the low end of that within its looser one; errors
+  // have both in `close`. Absent: a single lane or no call.
   std::optional<Interval> close;
   // The chance that a recipe 20% better than the limit reads pass, and one 20% worse fail
   // (coordinator/planning/decision.h). Absent where `close` is.

@@ -211,10 +211,10 @@ PairComparison ComparePair(const ComparedRun& a, const ComparedRun& b, const Ran
   if (alike) {
     CompareSteps(a, b, &pair);
     CompareCapacities(ranked_a, ranked_b, &pair);
+    CompareCosts(ranked_a, ranked_b, &pair);
   } else {
-    pair.capacity = "not comparable: they were not measured alike";
+    pair.capacity = pair.cost = "not comparable: they were not measured alike";
   }
-  CompareCosts(ranked_a, ranked_b, &pair);
   return pair;
 }
 

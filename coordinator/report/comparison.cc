@@ -16,7 +16,7 @@ RankedRun Ranked(const ComparedRun& run, std::optional<std::uint32_t> target) {
   RankedRun ranked{.name = run.info.name,
                    .id = run.info.id,
                    .started_at = run.model.started_at,
-                   .verdict = JudgeTarget(HistoryOf(run.model), target),
+                   .verdict = JudgeTarget(OfLadder(HistoryOf(run.model), kMixLadder), target),
                    .capacity = run.model.capacity,
                    .cost = run.model.cost};
   if (!run.model.capacity.passed) return ranked;
@@ -77,8 +77,26 @@ std::string TargetWords(std::optional<std::uint32_t> target) {
   return target ? fmt::format("{} sessions", *target) : std::string("its first step");
 }
 
-// Sets the winner of ranked runs, or says why there is none.
-void ChooseWinner(bool one_currency, Comparison* comparison) {
+// The letters of the runs whose load is not the first's, as "B, C"; `runs` in rank.
+std::string OtherLoads(const std::vector<const ComparedRun*>& runs,
+                       const std::vector<RankedRun>& ranked) {
+  std::string letters;
+  for (std::size_t i = 1; i < runs.size(); ++i) {
+    if (LoadDifferences(*runs.front(), *runs[i]).empty()) continue;
+    letters += (letters.empty() ? "" : ", ") + ranked[i].letter;
+  }
+  return letters;
+}
+
+// Sets the winner of ranked runs, or says why there is none. `unlike`: OtherLoads.
+void ChooseWinner(bool one_currency, const std::string& unlike, Comparison* comparison) {
+  if (!unlike.empty()) {
+    comparison->winner = fmt::format(
+        "none: not comparable: A was not measured as {} was, so what holds and costs the one says "
+        "nothing of the other",
+        unlike);
+    return;
+  }
   const std::string target = TargetWords(comparison->target);
   std::vector<const RankedRun*> holders;
   for (const RankedRun& run : comparison->runs) {
@@ -154,6 +172,26 @@ void WarnOf(const ComparedRun& a, const ComparedRun& b, const std::string& lette
   }
 }
 
+// Of a run that did not end by itself: what it would have shown yet is not known.
+void WarnOfEnd(const RunInfo& run, const std::string& letter, Comparison* comparison) {
+  const char* how = run.state == RunState::kStopped   ? "was stopped"
+                    : run.state == RunState::kFailed  ? "failed"
+                    : run.state == RunState::kRunning ? "has not ended"
+                                                      : nullptr;
+  if (how == nullptr) return;
+  comparison->warnings.push_back(
+      fmt::format("{} {}{}{}: it is ranked by the steps that it has, and more of them may have "
+                  "changed its rank",
+                  letter, how, run.message.empty() ? "" : ": ", run.message));
+}
+
+// Sessions of the mix's first step; absent: it has none.
+std::optional<std::uint32_t> FirstStepOf(const ReportModel& model) {
+  const SweepHistory mix = OfLadder(HistoryOf(model), kMixLadder);
+  if (mix.empty()) return std::nullopt;
+  return mix.front().sessions;
+}
+
 void AddNotes(Comparison* comparison) {
   std::size_t looked_at = 0;
   for (const PairComparison& pair : comparison->pairs) {
@@ -189,16 +227,34 @@ StatusOr<std::optional<std::uint32_t>> CommonTarget(const std::vector<ComparedRu
                                                     std::optional<std::uint32_t> asked) {
   if (asked || runs.empty()) return asked;
   const std::optional<std::uint32_t> target = runs.front().model.target;
+  const std::optional<std::uint32_t> first = FirstStepOf(runs.front().model);
   std::string targets;
-  bool differ = false;
+  std::string first_steps;
+  bool targets_differ = false;
+  bool first_steps_differ = false;
+  const auto add = [](std::string* list, const std::string& id,
+                      const std::optional<std::uint32_t>& sessions) {
+    *list += fmt::format("{}{} {}", list->empty() ? "" : ", ", id,
+                         sessions ? fmt::format("{}", *sessions) : "none");
+  };
   for (const ComparedRun& run : runs) {
-    differ = differ || run.model.target != target;
-    targets += fmt::format("{}{} {}", targets.empty() ? "" : ", ", run.info.id,
-                           run.model.target ? fmt::format("{}", *run.model.target) : "none");
+    const std::optional<std::uint32_t> own_first = FirstStepOf(run.model);
+    targets_differ = targets_differ || run.model.target != target;
+    first_steps_differ = first_steps_differ || own_first != first;
+    add(&targets, run.info.id, run.model.target);
+    add(&first_steps, run.info.id, own_first);
   }
-  if (!differ) return target;
-  return absl::InvalidArgumentError(
-      fmt::format("the runs have different targets ({}); name one with --target N", targets));
+  if (targets_differ) {
+    return absl::InvalidArgumentError(
+        fmt::format("the runs have different targets ({}); name one with --target N", targets));
+  }
+  if (!target && first_steps_differ) {
+    return absl::InvalidArgumentError(fmt::format(
+        "the runs have no target, and their first steps, which stand in for it, differ ({}); name "
+        "one with --target N",
+        first_steps));
+  }
+  return target;
 }
 
 Comparison CompareRuns(const std::vector<ComparedRun>& runs, std::optional<std::uint32_t> target) {
@@ -218,7 +274,12 @@ Comparison CompareRuns(const std::vector<ComparedRun>& runs, std::optional<std::
   if (ranked.empty()) return comparison;
   const ComparedRun& first = *ranked.front().second;
   comparison.bar = first.model.bar;
-  ChooseWinner(one_currency, &comparison);
+  std::vector<const ComparedRun*> in_rank;
+  for (std::size_t i = 0; i < ranked.size(); ++i) {
+    in_rank.push_back(ranked[i].second);
+    WarnOfEnd(in_rank[i]->info, comparison.runs[i].letter, &comparison);
+  }
+  ChooseWinner(one_currency, OtherLoads(in_rank, comparison.runs), &comparison);
   for (std::size_t i = 1; i < ranked.size(); ++i) {
     const ComparedRun& other = *ranked[i].second;
     comparison.pairs.push_back(

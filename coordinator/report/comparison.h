@@ -80,12 +80,14 @@ struct Comparison {
 // What makes the runs impossible to compare, a sentence each; empty: they are comparable.
 std::vector<std::string> NotComparable(const std::vector<ComparedRun>& runs);
 
-// The target of all: `asked`, else the scenarios' common one. InvalidArgument: they differ.
+// The target of all: `asked`, else the scenarios' common one; absent: none has one, and all begin
+// with the same first step, which stands in for it. InvalidArgument: they differ.
 StatusOr<std::optional<std::uint32_t>> CommonTarget(const std::vector<ComparedRun>& runs,
                                                     std::optional<std::uint32_t> asked);
 
 // Of two to kRunsComparedMax runs. What is not comparable becomes a warning, and no difference
-// between such runs is computed.
+// between such runs is computed, nor does one of them win. A run that did not end by itself is
+// warned of.
 Comparison CompareRuns(const std::vector<ComparedRun>& runs, std::optional<std::uint32_t> target);
 
 }  // namespace plimsoll

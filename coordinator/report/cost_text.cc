@@ -24,7 +24,7 @@ std::string Shown(const Figure& figure) {
   return figure.value ? ThreeDigits(*figure.value) : "–";
 }
 
-std::string CostSentence(const Cost& cost) {
+std::string CostSentence(const Cost& cost, const Capacity& capacity) {
   if (!cost.settings) {
     return "not known: add cost: {nodes: 4, per_node_hour: 14.40 USD} to the scenario";
   }
@@ -35,8 +35,12 @@ std::string CostSentence(const Cost& cost) {
                   ThreeDigits(static_cast<double>(price.micros) * 1e-6), currency);
   if (!cost.sessions)
     return fmt::format("not known: {} ({})", cost.per_session_hour.why_not, nodes);
-  std::string text = fmt::format("{} per session-hour ({}, {} sessions)",
-                                 OrWhyNot(cost.per_session_hour, currency), nodes, *cost.sessions);
+  const bool in_flight_known = cost.sessions == capacity.passed && capacity.requests_in_flight > 0;
+  std::string text = fmt::format(
+      "{} per session-hour ({}, {} sessions{})", OrWhyNot(cost.per_session_hour, currency), nodes,
+      *cost.sessions,
+      in_flight_known ? fmt::format(" with {:.1f} requests in flight", capacity.requests_in_flight)
+                      : "");
   text += fmt::format("; per million tokens {}", OrWhyNot(cost.per_mtok.all, currency));
   text += fmt::format(" (if this class carried the whole price: {})",
                       ClassSentence(cost.per_mtok, currency));

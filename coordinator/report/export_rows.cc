@@ -186,6 +186,12 @@ void DoubtFields(const UsageDoubts& doubts, Line& line) {
   line.Count("answers_chunks_unlike_tokens", doubts.answers_unlike);
 }
 
+// An end of a value's interval; neither a number nor infinite where nothing bounds the value.
+void EndFields(const std::string& name, const ShownPercentile* end, Line& line) {
+  line.Real(name, end != nullptr ? end->value : std::nullopt);
+  end != nullptr ? line.Flag(name + "_infinite", end->infinite) : line.Absent(name + "_infinite");
+}
+
 // Of one metric of the bar, always the same columns; empty without a limit on it.
 void PartFields(std::string_view metric, const PartVerdict* part, Line& line) {
   const auto name = [metric](const char* what) { return fmt::format("bar_{}_{}", metric, what); };
@@ -199,8 +205,9 @@ void PartFields(std::string_view metric, const PartVerdict* part, Line& line) {
   real("value", there ? part->value : std::nullopt);
   there ? line.Flag(name("value_infinite"), part->value_infinite)
         : line.Absent(name("value_infinite"));
-  // Without a call there is no share.
-  const bool any = there && part->n > 0;
+  EndFields(name("value_low_95"), there ? &part->value_low : nullptr, line);
+  EndFields(name("value_high_95"), there ? &part->value_high : nullptr, line);
+  const bool any = there && part->n > 0;  // Without a call there is no share.
   const auto share = [&](const char* what, double value) {
     any ? line.Real(name(what), value) : line.Absent(name(what));
   };
@@ -284,6 +291,8 @@ void AppendPartLine(LineKind kind, const StepPlan& plan, const PartVerdict& part
   line.Count("n", part.n);
   line.Real("value", part.value);
   line.Flag("value_infinite", part.value_infinite);
+  EndFields("value_low_95", &part.value_low, line);
+  EndFields("value_high_95", &part.value_high, line);
   line.Real("value_ok_only", part.value_ok_only);
   line.Real("share", part.share_within);
   line.Real("share_low_95", part.share_low);

@@ -37,15 +37,8 @@ Json Of(const ShownPercentile& percentile) {
 }
 
 Json LeanName(Lean lean) {
-  switch (lean) {
-    case Lean::kNone:
-      return nullptr;
-    case Lean::kPass:
-      return "pass";
-    case Lean::kFail:
-      return "fail";
-  }
-  return nullptr;
+  if (lean == Lean::kNone) return nullptr;
+  return lean == Lean::kPass ? "pass" : "fail";
 }
 
 Json Of(const LimitOrigin& origin) {
@@ -76,6 +69,8 @@ Json Of(const PartVerdict& part) {
   json["n"] = part.n;
   json["value"] = Number(part.value);
   json["value_infinite"] = part.value_infinite;
+  json["value_low_95"] = Of(part.value_low);
+  json["value_high_95"] = Of(part.value_high);
   json["value_without_failed_calls"] = Number(part.value_ok_only);
   const char* share = part.limit.metric == Metric::kErrors      ? "failed_share"
                       : part.limit.metric == Metric::kToolCalls ? "malformed_share"
@@ -121,8 +116,16 @@ Json Of(const Identity& identity) {
 Json Of(const Suspicion& suspicion) {
   return {{"check", Name(suspicion.check)}, {"text", suspicion.text}};
 }
+Json Of(const std::optional<BracketEnd>& end) {
+  if (!end) return {};
+  return {{"sessions", end->sessions}, {"requests_in_flight", Number(end->requests_in_flight)}};
+}
 Json Of(const LadderResult& ladder) {
-  return {{"tier", ladder.tier}, {"sentence", ladder.sentence}};
+  const Bracket& bracket = ladder.bracket;
+  return {{"tier", ladder.tier},
+          {"sentence", bracket.sentence},
+          {"last_passed", Of(bracket.passed)},
+          {"first_failed", Of(bracket.failed)}};
 }
 
 Json Of(const ReportedRecipeFile& file) {
@@ -364,36 +367,33 @@ Json Of(const Cost& cost) {
   return json;
 }
 
-Json RecipeOf(const ReportModel& model) {
-  return {{"note", model.recipe_note}, {"files", ListOf(model.recipe_files)}};
-}
-
 }  // namespace
 
 std::string JsonReport(const ReportModel& model) {
-  const Json json = {{"schema_version", kSchemaVersion},
-                     {"run",
-                      {{"name", model.run_name},
-                       {"id", model.run_id},
-                       {"started_at", model.started_at},
-                       {"exit_code", model.exit_code ? Json(*model.exit_code) : Json()}}},
-                     {"target", {{"url", model.target_url}, {"model", model.model}}},
-                     {"target_sessions", Number(model.target)},
-                     {"corpus", model.corpus},
-                     {"bar", ListOf(model.bar.limits)},
-                     {"verdict",
-                      {{"verdict", Name(model.verdict.verdict)},
-                       {"exit_code", model.verdict.exit_code},
-                       {"reason", model.verdict.reason}}},
-                     {"capacity", Of(model.capacity)},
-                     {"tier_ladders", ListOf(model.tier_ladders)},
-                     {"cost", Of(model.cost)},
-                     {"recipe", RecipeOf(model)},
-                     {"preflight", model.preflight ? Of(*model.preflight) : Json()},
-                     {"stopped_because", model.stopped_because},
-                     {"steps", ListOf(model.steps)},
-                     {"notes", model.notes},
-                     {"files_written", model.files_written}};
+  const Json json = {
+      {"schema_version", kSchemaVersion},
+      {"run",
+       {{"name", model.run_name},
+        {"id", model.run_id},
+        {"started_at", model.started_at},
+        {"exit_code", model.exit_code ? Json(*model.exit_code) : Json()}}},
+      {"target", {{"url", model.target_url}, {"model", model.model}}},
+      {"target_sessions", Number(model.target)},
+      {"corpus", model.corpus},
+      {"bar", ListOf(model.bar.limits)},
+      {"verdict",
+       {{"verdict", Name(model.verdict.verdict)},
+        {"exit_code", model.verdict.exit_code},
+        {"reason", model.verdict.reason}}},
+      {"capacity", Of(model.capacity)},
+      {"tier_ladders", ListOf(model.tier_ladders)},
+      {"cost", Of(model.cost)},
+      {"recipe", {{"note", model.recipe_note}, {"files", ListOf(model.recipe_files)}}},
+      {"preflight", model.preflight ? Of(*model.preflight) : Json()},
+      {"stopped_because", model.stopped_because},
+      {"steps", ListOf(model.steps)},
+      {"notes", model.notes},
+      {"files_written", model.files_written}};
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

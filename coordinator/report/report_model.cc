@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "coordinator/judge/bracket.h"
-
 namespace plimsoll {
 
 SweepHistory HistoryOf(const ReportModel& model) {

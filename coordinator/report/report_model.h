@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "coordinator/judge/bar.h"
+#include "coordinator/judge/bracket.h"
 #include "coordinator/judge/capacity.h"
 #include "coordinator/judge/cost.h"
 #include "coordinator/judge/preflight_summary.h"
@@ -24,7 +25,7 @@ struct ReportedStep {
 // What a ladder on one tier alone came to.
 struct LadderResult {
   std::string tier;
-  std::string sentence;  // From the last step that passed to the first that failed.
+  Bracket bracket;  // From the last step that passed to the first that failed.
   friend bool operator==(const LadderResult&, const LadderResult&) = default;
 };
 

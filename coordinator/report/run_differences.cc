@@ -70,6 +70,20 @@ std::uint32_t NodesOf(const ComparedRun& run) {
   return run.model.price ? run.model.price->nodes : 0;
 }
 
+// "price of a node-hour (14.40 USD against 20.00 USD)"; empty: the same, or one is not known, and
+// then the missing price is said.
+std::string PriceWords(const std::optional<CostSettings>& a, const std::optional<CostSettings>& b) {
+  if (!a || !b || (a->micros == b->micros && a->currency == b->currency)) return "";
+  const auto money = [](const CostSettings& price) {
+    return PrintMoney({.micros = price.micros, .currency = price.currency});
+  };
+  return fmt::format("price of a node-hour ({} against {})", money(*a), money(*b));
+}
+
+const char* Between(const Sweep& sweep) {
+  return sweep.drain_between_steps ? "drain" : "keep";
+}
+
 class Things {
  public:
   void Add(std::size_t count, std::string words) {
@@ -118,6 +132,14 @@ std::vector<std::string> LoadDifferences(const ComparedRun& a, const ComparedRun
   if (of_a.measure != of_b.measure || of_a.block != of_b.block) {
     words.push_back(fmt::format("another measured time ({} against {})", Times(of_a), Times(of_b)));
   }
+  if (of_a.warm_up != of_b.warm_up) {
+    words.push_back(fmt::format("another warm-up ({} against {})", PrintDuration(of_a.warm_up),
+                                PrintDuration(of_b.warm_up)));
+  }
+  if (of_a.drain_between_steps != of_b.drain_between_steps) {
+    words.push_back(
+        fmt::format("other between_steps ({} against {})", Between(of_a), Between(of_b)));
+  }
   return words;
 }
 
@@ -129,6 +151,8 @@ RecipeDifferences DifferencesOf(const ComparedRun& a, const ComparedRun& b) {
   // Where one is not known, the missing price is said.
   things.AddIf(NodesOf(a) != NodesOf(b) && NodesOf(a) > 0 && NodesOf(b) > 0,
                fmt::format("nodes ({} against {})", NodesOf(a), NodesOf(b)));
+  const std::string price = PriceWords(a.model.price, b.model.price);
+  things.AddIf(!price.empty(), price);
   things.AddIf(of_a.model != of_b.model,
                fmt::format("model ({} against {})", of_a.model, of_b.model));
   const std::string headers = HeaderWords(of_a, of_b);

@@ -10,7 +10,8 @@
 
 namespace plimsoll {
 
-// Each as "another corpus (…, …)": corpus, mix, bar, replay settings, measured time and blocks.
+// Each as "another corpus (…, …)": corpus, mix, bar, replay settings, measured time and blocks,
+// warm-up, what happens between steps.
 std::vector<std::string> LoadDifferences(const ComparedRun& a, const ComparedRun& b);
 
 // What may be the cause of a difference, with how many things it is.
@@ -18,8 +19,8 @@ struct RecipeDifferences {
   std::size_t things = 0;
   std::vector<std::string> words;
 };
-// Recipe files (each key or hunk is a thing), nodes, model, the target's headers and other request
-// settings, replay, bar.
+// Recipe files (each key or hunk is a thing), nodes, price of a node-hour, model, the target's
+// headers and other request settings, replay, bar.
 RecipeDifferences DifferencesOf(const ComparedRun& a, const ComparedRun& b);
 
 }  // namespace plimsoll

@@ -9,6 +9,7 @@
 #include "common/base/text.h"
 #include "coordinator/judge/capacity_words.h"
 #include "coordinator/judge/metrics.h"
+#include "coordinator/judge/proportion.h"
 #include "coordinator/report/bar_text.h"
 #include "coordinator/report/cost_text.h"
 #include "coordinator/report/fidelity_text.h"
@@ -146,8 +147,8 @@ std::string Legend(const ReportModel& model) {
       "sessions that hold, interpolated between steps and rounded down, [low–high] its 95% "
       "interval; open: beyond the steps that were run");
   add("95%",
-      "interval: the values that a repetition would plausibly give; the verdict is on all "
-      "of it");
+      "interval, beside a percentile as [low–high]: the values that a repetition would plausibly "
+      "give; the verdict is on all of it; open: nothing measured bounds it there");
   add("agent",
       "skew: its start against the common one; late P99: releases behind their plan; loop lag: its "
       "longest stall; cpu%: its busiest second, of one core");
@@ -180,7 +181,14 @@ std::string Legend(const ReportModel& model) {
 // The sentence that goes with "P90 interactivity", and what was left out of it.
 std::string InteractivitySentence(const ReportedStep& step) {
   const RateSummary& rate = step.summary.rate;
-  if (!rate.reached_by_90_tok_s) return "no call had one";
+  const std::string one_chunk =
+      rate.one_chunk > 0 ? fmt::format("; {} answered in one chunk have none", rate.one_chunk) : "";
+  if (!rate.reached_by_90_tok_s) {
+    if (rate.n == 0) return "no call had one" + one_chunk;
+    // Withheld: so few cannot carry it.
+    return fmt::format("{} call{} had one or failed, at least {} are needed for P90{}", rate.n,
+                       rate.n == 1 ? "" : "s", FewestForQuantile(0.9), one_chunk);
+  }
   std::string text = fmt::format("90% of {} calls reach or beat {} tok/s per user", rate.n,
                                  ThreeDigits(*rate.reached_by_90_tok_s));
   text += fmt::format(" (end to end {}", Shown(rate.end_to_end_reached_by_90_tok_s));
@@ -192,10 +200,7 @@ std::string InteractivitySentence(const ReportedStep& step) {
     text += fmt::format(", 95% {}", ThreeDigits(*rate.reached_by_95_tok_s));
   if (rate.reached_by_99_tok_s)
     text += fmt::format(", 99% {}", ThreeDigits(*rate.reached_by_99_tok_s));
-  if (rate.one_chunk > 0) {
-    text += fmt::format("; {} answered in one chunk have none", rate.one_chunk);
-  }
-  return text;
+  return text + one_chunk;
 }
 
 std::string Seconds(const ShownPercentile& percentile) {
@@ -337,9 +342,9 @@ std::string RecipeSentence(const ReportModel& model) {
 std::string Heading(const ReportModel& model) {
   std::string text = LabelledLine(Upper(Name(model.verdict.verdict)), model.verdict.reason);
   text += LabelledLine("capacity", model.capacity.sentence);
-  text += LabelledLine("cost", CostSentence(model.cost));
+  text += LabelledLine("cost", CostSentence(model.cost, model.capacity));
   for (const LadderResult& ladder : model.tier_ladders) {
-    text += LabelledLine(ladder.tier, "alone: " + ladder.sentence);
+    text += LabelledLine(ladder.tier, "alone: " + ladder.bracket.sentence);
   }
   if (model.capacity.band) text += LabelledLine("by part", PartsSentence(model.capacity));
   text += LabelledLine("run",

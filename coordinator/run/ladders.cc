@@ -74,4 +74,13 @@ std::vector<TierPlan> TiersOf(std::span<const TierPlan> tiers, const RunSettings
   return TiersAlone(tiers, settings.tier_ladders[ladder - 1].tier);
 }
 
+std::vector<std::string> TiersLeftOut(std::span<const TierPlan> tiers, const RunSettings& settings,
+                                      std::size_t ladder) {
+  std::vector<std::string> names;
+  for (const TierPlan& tier : TiersOf(tiers, settings, ladder)) {
+    if (tier.share == 0) names.push_back(tier.name);
+  }
+  return names;
+}
+
 }  // namespace plimsoll

@@ -30,5 +30,8 @@ StepKind KindOf(SweepDecision::Kind kind);
 // The plan's tiers as the ladder shares lanes out: its tier alone, or the mix's shares as they are.
 std::vector<TierPlan> TiersOf(std::span<const TierPlan> tiers, const RunSettings& settings,
                               std::size_t ladder);
+// Names of those that the ladder plays no session of.
+std::vector<std::string> TiersLeftOut(std::span<const TierPlan> tiers, const RunSettings& settings,
+                                      std::size_t ladder);
 
 }  // namespace plimsoll

@@ -126,7 +126,9 @@ void RunDriver::Do(const action::PrepareStep& a) {
   looks_.clear();
   finding_.reset();
   StartGenerationIfLanesEnd(a);
-  lanes_ = LanesOf(a.plan.sessions, machine_.state().ladder);
+  const std::size_t ladder = machine_.state().ladder;
+  lanes_ = LanesOf(a.plan.sessions, ladder);
+  tiers_left_out_ = TiersLeftOut(spec_.plan.tiers, spec_.settings, ladder);
   ingest_ = std::make_unique<StepIngest>(a.plan, lanes_, replay_facts_.tier_names(),
                                          replay_facts_.recorded_cycles(), spec_.bar, fit_,
                                          spec_.plan.target.max_tokens);

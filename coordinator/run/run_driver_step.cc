@@ -38,6 +38,7 @@ StepEvidence RunDriver::EvidenceOfStep() {
     wall_->Look();
     evidence.suspicion.wall_moved_ns = wall_->moved().count();
   }
+  evidence.tiers_left_out = tiers_left_out_;
   const bool extends = machine_.state().origin.kind == StepKind::kExtension;
   if (!extends) return evidence;
   return JoinEvidence(last_evidence_, evidence);
@@ -89,7 +90,9 @@ void RunDriver::Look(std::uint32_t done) {
   const MonoTime begin = *times_.step_start + state.step.warm_up;
   const Duration measure = deps_.scheduler.Now() + limits::kStartAhead - begin;
   if (measure >= state.step.measure) return;
-  finding_ = LookEarly(ingest_->SoFar({}), spec_.bar, done, fleet_.calls_in_flight());
+  StepEvidence so_far = ingest_->SoFar({});
+  so_far.tiers_left_out = tiers_left_out_;
+  finding_ = LookEarly(so_far, spec_.bar, done, fleet_.calls_in_flight());
   if (!finding_) return;
   Feed(event::LookFailed{state.step.step, done, measure, finding_->failed.front().reason});
 }
@@ -130,6 +133,7 @@ void RunDriver::KeepBrokenOffStep() {
   for (AgentEvidence& agent : agents) agent.lost = slots_[agent.slot].lost;
   StepEvidence evidence = ingest_->SoFar(std::move(agents));
   replay_facts_.Describe(&evidence.replay);
+  evidence.tiers_left_out = tiers_left_out_;
   RunStep step{.summary = SummarizeBrokenOff(evidence, spec_.bar, *broken_off_),
                .note = machine_.state().step_note};
   step.summary.origin = machine_.state().origin;

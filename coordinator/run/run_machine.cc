@@ -327,8 +327,18 @@ class Transition {
     }
   }
 
+  // What was measured beyond the mix's verdict may be lost; the verdict stands.
+  bool MixIsDecided() const {
+    return !s_.mix_end.empty() || s_.origin.kind == StepKind::kRefinement;
+  }
+
   void EndRun(ExitCode code, std::string reason, StopKind kind) {
     if (s_.phase == RunPhase::kDone) return;
+    if (code == ExitCode::kNoData && MixIsDecided()) {
+      const TargetVerdict mix = JudgeTarget(OfLadder(s_.history, kMixLadder), settings_.target);
+      code = static_cast<ExitCode>(mix.exit_code);
+      reason = fmt::format("{}; then {}", s_.mix_end.empty() ? mix.reason : s_.mix_end, reason);
+    }
     const bool stopping = s_.phase == RunPhase::kStop;
     // Of equals, what ended the run first keeps its reason.
     if (!stopping || Precedence(code) > Precedence(s_.end_code)) {

@@ -311,6 +311,16 @@ void CheckTogether(const Scenario& scenario, Checker& checker) {
     if (!checker.Clean({"target", path})) continue;
     checker.Add(path, "can only be judged where requests offer a tool, write target: {tools: on}");
   }
+  for (const TierPlan& alone : scenario.tier_ladders) {
+    const auto& limits = scenario.bar.limits;
+    const bool judged = std::any_of(limits.begin(), limits.end(), [&](const Limit& limit) {
+      return limit.tier.empty() || limit.tier == alone.name;
+    });
+    if (judged || limits.empty() || !checker.Clean({"ladders", "bar"})) continue;
+    checker.Add("ladders", fmt::format("{} alone has no limit in the bar; write one for all calls, "
+                                       "or e.g. bar: {{{}: {{ttft_p90: 5s}}}}",
+                                       alone.name, alone.name));
+  }
   const ReplaySpec& replay = scenario.replay;
   if (replay.output_mode != OutputMode::kRecorded && replay.output_divisor > 1) {
     checker.Add("replay.output_divisor",

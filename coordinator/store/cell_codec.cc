@@ -1,5 +1,6 @@
 #include "coordinator/store/cell_codec.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -49,6 +50,29 @@ StatusOr<Histogram> Read(const v1::StoredHistogram& in) {
   return Histogram::FromParts(std::move(parts));
 }
 
+void WriteLadders(const std::vector<PartCounts>& parts, v1::StoredCell* out) {
+  const bool any = std::any_of(parts.begin(), parts.end(), [](const PartCounts& part) {
+    return part.hits_at != decltype(part.hits_at){};
+  });
+  if (!any) return;
+  for (const PartCounts& part : parts) {
+    for (const std::uint32_t hits : part.hits_at) out->add_part_hits_ladder(hits);
+  }
+}
+
+// A higher threshold lets more calls in, or of a speed fewer.
+bool IsLadder(const PartCounts& part) {
+  bool up = part.hits <= part.n;
+  bool down = up;
+  for (std::size_t i = 0; i < kThresholds; ++i) {
+    if (part.HitsAt(i) > part.n) return false;
+    if (i == 0) continue;
+    up = up && part.HitsAt(i - 1) <= part.HitsAt(i);
+    down = down && part.HitsAt(i - 1) >= part.HitsAt(i);
+  }
+  return up || down;
+}
+
 void Write(const std::vector<PartCounts>& parts, v1::StoredCell* out) {
   bool spread = false;
   for (const PartCounts& part : parts) {
@@ -56,6 +80,7 @@ void Write(const std::vector<PartCounts>& parts, v1::StoredCell* out) {
     out->add_part_hits(part.hits);
     spread = spread || part.hits_strict != part.hits || part.hits_loose != part.hits;
   }
+  WriteLadders(parts, out);
   if (!spread) return;
   for (const PartCounts& part : parts) {
     out->add_part_hits_strict(part.hits_strict);
@@ -70,13 +95,20 @@ StatusOr<std::vector<PartCounts>> ReadParts(const v1::StoredCell& in) {
       (spread && (in.part_hits_strict_size() != size || in.part_hits_loose_size() != size))) {
     return Damaged();
   }
+  constexpr int kRungs = static_cast<int>(kThresholds) - 1;
+  const bool ladder = in.part_hits_ladder_size() > 0;
+  if (ladder && in.part_hits_ladder_size() != size * kRungs) return Damaged();
   std::vector<PartCounts> parts;
   for (int i = 0; i < size; ++i) {
     const std::uint32_t hits = in.part_hits(i);
-    const PartCounts part{.n = in.part_n(i),
-                          .hits = hits,
-                          .hits_strict = spread ? in.part_hits_strict(i) : hits,
-                          .hits_loose = spread ? in.part_hits_loose(i) : hits};
+    PartCounts part{.n = in.part_n(i),
+                    .hits = hits,
+                    .hits_strict = spread ? in.part_hits_strict(i) : hits,
+                    .hits_loose = spread ? in.part_hits_loose(i) : hits};
+    for (int k = 0; ladder && k < kRungs; ++k) {
+      part.hits_at[static_cast<std::size_t>(k)] = in.part_hits_ladder(i * kRungs + k);
+    }
+    if (ladder && !IsLadder(part)) return Damaged();
     if (part.hits_strict > hits || part.hits_loose < hits || part.hits_loose > part.n) {
       return Damaged();
     }

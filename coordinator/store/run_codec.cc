@@ -6,6 +6,7 @@
 #include "coordinator/store/capacity_codec.h"
 #include "coordinator/store/limit_codec.h"
 #include "coordinator/store/origin_codec.h"
+#include "coordinator/store/percentile_codec.h"
 #include "coordinator/store/preflight_codec.h"
 #include "coordinator/store/recipe_codec.h"
 #include "coordinator/store/replay_codec.h"
@@ -59,6 +60,7 @@ void Write(const PartVerdict& part, v1::StoredPart& out) {
   out.set_share_low(part.share_low);
   out.set_share_high(part.share_high);
   Give(part.margin, [&](double value) { out.set_margin(value); });
+  WriteValueInterval(part, &out);
   out.set_tier(part.limit.tier);
   if (part.limit.origin) WriteOrigin(*part.limit.origin, out.mutable_origin());
 }
@@ -84,6 +86,7 @@ StatusOr<PartVerdict> Read(const v1::StoredPart& in) {
   part.share_low = in.share_low();
   part.share_high = in.share_high();
   if (in.has_margin()) part.margin = in.margin();
+  RETURN_IF_ERROR(ReadValueInterval(in, &part));
   return part;
 }
 
@@ -112,36 +115,24 @@ StatusOr<StepVerdict> Read(const v1::StoredStepVerdict& in) {
   return verdict;
 }
 
-void Write(const ShownPercentile& percentile, v1::StoredPercentile& out) {
-  Give(percentile.value, [&](double value) { out.set_value(value); });
-  out.set_infinite(percentile.infinite);
-}
-
-ShownPercentile Read(const v1::StoredPercentile& in) {
-  ShownPercentile percentile;
-  if (in.has_value()) percentile.value = in.value();
-  percentile.infinite = in.infinite();
-  return percentile;
-}
-
 void Write(const TtftSummary& ttft, v1::StoredTtft& out) {
   out.set_n(ttft.n);
-  Write(ttft.p50_s, *out.mutable_p50_s());
-  Write(ttft.p90_s, *out.mutable_p90_s());
-  Write(ttft.p90_ok_s, *out.mutable_p90_ok_s());
-  Write(ttft.p90_sent_s, *out.mutable_p90_sent_s());
-  Write(ttft.p95_s, *out.mutable_p95_s());
-  Write(ttft.p99_s, *out.mutable_p99_s());
+  WritePercentile(ttft.p50_s, out.mutable_p50_s());
+  WritePercentile(ttft.p90_s, out.mutable_p90_s());
+  WritePercentile(ttft.p90_ok_s, out.mutable_p90_ok_s());
+  WritePercentile(ttft.p90_sent_s, out.mutable_p90_sent_s());
+  WritePercentile(ttft.p95_s, out.mutable_p95_s());
+  WritePercentile(ttft.p99_s, out.mutable_p99_s());
 }
 
 TtftSummary Read(const v1::StoredTtft& in) {
   return {in.n(),
-          Read(in.p50_s()),
-          Read(in.p90_s()),
-          Read(in.p90_ok_s()),
-          Read(in.p90_sent_s()),
-          Read(in.p95_s()),
-          Read(in.p99_s())};
+          ReadPercentile(in.p50_s()),
+          ReadPercentile(in.p90_s()),
+          ReadPercentile(in.p90_ok_s()),
+          ReadPercentile(in.p90_sent_s()),
+          ReadPercentile(in.p95_s()),
+          ReadPercentile(in.p99_s())};
 }
 
 void Write(const RateSummary& rate, v1::StoredRate& out) {

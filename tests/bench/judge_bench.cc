@@ -64,7 +64,9 @@ StepEvidence TheStep(const Bar& bar) {
       }
       for (const Limit& limit : bar.limits) {
         const auto hits = static_cast<std::uint32_t>(calls * (0.85 + 0.15 * rng.Uniform()));
-        cell.parts.push_back({.n = calls, .hits = hits, .hits_strict = hits, .hits_loose = hits});
+        PartCounts part{.n = calls, .hits = hits, .hits_strict = hits, .hits_loose = hits};
+        for (std::size_t k = 0; k < part.hits_at.size(); ++k) part.hits_at[k] = k < 4 ? 0 : calls;
+        cell.parts.push_back(part);
         static_cast<void>(limit);
       }
       e.cells.push_back(std::move(cell));

@@ -192,6 +192,25 @@ TEST(SweepSim, LaddersRunOneAfterTheOtherOnTheSameFleet) {
   ExpectWhole(sim, result);
 }
 
+TEST(SweepSim, ALimitOnOneTierIsNotJudgedOnTheLadderOfAnother) {
+  SimOptions o = SmallRun();
+  o.settings.sessions = {4};
+  o.settings.tier_ladders = {{.name = "light", .tier = 1, .sessions = {4}},
+                             {.name = "heavy", .tier = 0, .sessions = {4}}};
+  Limit heavy = o.bar.limits[0];
+  heavy.tier = "heavy";
+  o.bar.limits.push_back(heavy);
+  FleetSim sim(o);
+  const RunResult result = sim.Run();
+  ASSERT_EQ(result.steps.size(), 3u) << Explain(sim, result);
+  const std::size_t limits = o.bar.limits.size();
+  EXPECT_EQ(result.steps[0].summary.verdict.parts.size(), limits);
+  EXPECT_EQ(result.steps[1].summary.verdict.parts.size(), limits - 1);
+  EXPECT_EQ(result.steps[2].summary.verdict.parts.size(), limits);
+  EXPECT_NE(result.steps[1].summary.verdict.verdict, Verdict::kNoData) << Explain(sim, result);
+  ExpectWhole(sim, result);
+}
+
 TEST(SweepSim, AnAgentKilledInALadderIsReplacedAndItsStepRepeated) {
   SimOptions o = SmallRun();
   o.settings.sessions = {4};

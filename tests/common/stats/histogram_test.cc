@@ -53,6 +53,28 @@ TEST(Histogram, BucketsCoverTheRangeWithoutGapOrOverlap) {
   EXPECT_GT(Histogram::kOverflow, std::int64_t{38} * 3600 * 1'000'000'000);
 }
 
+TEST(Histogram, RanksAreRoundedAwayFromWhereTheyAreCounted) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE(seed);
+    Rng rng(seed);
+    std::vector<std::int64_t> values = Draw(rng, 1 + rng.Below(300));
+    const Histogram histogram = Of(values);
+    std::sort(values.begin(), values.end());
+    for (std::size_t rank = 1; rank <= values.size(); ++rank) {
+      const std::int64_t up = values[rank - 1];
+      const std::int64_t down = values[values.size() - rank];
+      EXPECT_GE(histogram.HighestAtRank(rank), up);
+      EXPECT_LE(histogram.LowestAtRankFromAbove(rank), down);
+      if (up < Histogram::kOverflow) {
+        EXPECT_LE(histogram.HighestAtRank(rank) - up, up / 256);
+      }
+      if (down < Histogram::kOverflow) {
+        EXPECT_LE(down - histogram.LowestAtRankFromAbove(rank), down / 256);
+      }
+    }
+  }
+}
+
 TEST(Histogram, QuantilesMatchASortedVectorToTheStatedResolution) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     SCOPED_TRACE(seed);

@@ -7,6 +7,7 @@
 #include <google/protobuf/util/json_util.h>
 
 #include "coordinator/api/api_json.h"
+#include "coordinator/store/run_codec.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "plimsoll/v1/api.pb.h"
@@ -18,9 +19,11 @@ namespace {
 
 using testing::ALiveStatus;
 using testing::ARun;
+using testing::DefaultBar;
 using testing::FullStep;
 using testing::FullView;
 using ::testing::HasSubstr;
+using testing::Healthy;
 using ::testing::Not;
 using testing::SampleRun;
 
@@ -203,6 +206,8 @@ TEST(ApiMessages, AbsentIsAbsentAndInfiniteIsSaid) {
   EXPECT_FALSE(step.interactivity().has_reached_by_90_percent_tok_s());
   EXPECT_FALSE(step.parts(0).limit().has_quantile_share());
   EXPECT_FALSE(step.parts(0).has_margin_of_limit());
+  EXPECT_FALSE(step.parts(0).value_low_95().has_value());
+  EXPECT_FALSE(step.parts(0).value_high_95().infinite());
 
   const auto json = ToJson(step);
   ASSERT_TRUE(json.ok()) << json.status();
@@ -210,6 +215,25 @@ TEST(ApiMessages, AbsentIsAbsentAndInfiniteIsSaid) {
   EXPECT_THAT(*json, HasSubstr(R"("p50_s":{"infinite":false})"));
   EXPECT_THAT(*json, Not(HasSubstr("\"error_share\"")));
   EXPECT_THAT(*json, HasSubstr(R"("requests_in_flight_mean":0)"));  // Zero is said.
+}
+
+TEST(ApiMessages, AJudgedStepKeepsItsValuesIntervalThroughTheStore) {
+  StepEvidence evidence = Healthy();
+  for (CellCounts& cell : evidence.cells) cell.parts[0].n += 2;  // Two calls a cell failed.
+  evidence.ttft_infinite = 100;
+  const StepVerdict verdict = JudgeStep(evidence, DefaultBar());
+  ASSERT_TRUE(verdict.parts[0].value_high.infinite);
+  ASSERT_TRUE(verdict.parts[1].value_low.value && verdict.parts[1].value_high.value);
+  const auto row = DecodeStep(EncodeStep({.summary = Summarize(evidence, verdict), .notes = {}}));
+  ASSERT_TRUE(row.ok()) << row.status();
+  v1::Step step;
+  ToApi(ReportedStep{.summary = row->summary}, &step);
+  EXPECT_EQ(step.parts(0).value_low_95().has_value(), verdict.parts[0].value_low.value.has_value());
+  EXPECT_FALSE(step.parts(0).value_high_95().has_value());
+  EXPECT_TRUE(step.parts(0).value_high_95().infinite());
+  EXPECT_EQ(step.parts(1).value_low_95().value(), *verdict.parts[1].value_low.value);
+  EXPECT_EQ(step.parts(1).value_high_95().value(), *verdict.parts[1].value_high.value);
+  EXPECT_EQ(step.parts(2).value_high_95().value(), verdict.parts[2].share_high);
 }
 
 TEST(ApiMessages, NumbersThatAreNoneNeverReachAReader) {

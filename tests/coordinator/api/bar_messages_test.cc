@@ -39,5 +39,20 @@ TEST(BarMessages, ACapacityIsANumberWithAnIntervalAndPartsOfItsOwn) {
   EXPECT_FALSE(old.summary().capacity().has_limiting_part());
 }
 
+TEST(BarMessages, ALadderSaysRequestsInFlightBesideSessionsOrNothing) {
+  v1::TierLadder ladder;
+  FillBracket({.passed = BracketEnd{20, 19.4}, .failed = BracketEnd{30, {}}, .sentence = "s\xff"},
+              &ladder);
+  EXPECT_EQ(ladder.last_passed().sessions(), 20u);
+  EXPECT_EQ(ladder.last_passed().requests_in_flight_mean(), 19.4);
+  EXPECT_EQ(ladder.first_failed().sessions(), 30u);
+  EXPECT_FALSE(ladder.first_failed().has_requests_in_flight_mean()) << "not known is never 0";
+  EXPECT_EQ(ladder.sentence(), "s\xEF\xBF\xBD");
+  v1::TierLadder undecided;
+  FillBracket({.sentence = "no step was decided"}, &undecided);
+  EXPECT_FALSE(undecided.has_last_passed());
+  EXPECT_FALSE(undecided.has_first_failed());
+}
+
 }  // namespace
 }  // namespace plimsoll

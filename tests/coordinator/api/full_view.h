@@ -32,6 +32,8 @@ inline ReportedStep FullStep() {
   part.value = 9.75;
   part.value_infinite = true;
   part.value_ok_only = 10.25;
+  part.value_low = {8.5, true};
+  part.value_high = {11, true};
   part.share_within = 0.885;
   part.share_low = 0.85;
   part.share_high = 0.91;
@@ -89,7 +91,10 @@ inline RunView FullView() {
   view.model = SampleRun();
   view.model.bar.limits[0] = ATiersLimit();
   view.model.steps = {FullStep()};
-  view.model.tier_ladders = {{"light", "20 sessions passed last, none failed"}};
+  view.model.tier_ladders = {{.tier = "light",
+                              .bracket = {.passed = BracketEnd{20, 19.4},
+                                          .failed = BracketEnd{30, 29.1},
+                                          .sentence = "20 passed last, 30 failed first"}}};
   view.model.verdict = {.verdict = Verdict::kFail, .exit_code = 1, .reason = "15 do not hold"};
   view.model.preflight = PreflightSummary{.findings = {{FindingLevel::kWarning, "no min_tokens"}},
                                           .fit = TemplateFit{11, 4, 1.25},

@@ -37,8 +37,10 @@ LoadedScenario Candidate(const std::string& runs, const std::string& sessions = 
 }
 
 void PutBaseline(RunRepo& repo, const std::string& id, std::int64_t ttft_ns,
-                 const std::string& text = Text("{errors: 2%}")) {
+                 const std::string& text = Text("{errors: 2%}"),
+                 RunState state = RunState::kFinished) {
   RunInfo info{.id = id, .name = "base", .scenario_text = text, .corpus_digest = "c0"};
+  info.state = state;
   info.started = WallTime(Duration(1'800'000'000'000'000'000));
   ASSERT_TRUE(repo.PutRun(info).ok());
   StepRow row;
@@ -83,6 +85,48 @@ TEST(ReadBaselines, WhatCannotBeReadIsSaidForEachRun) {
   loaded = Candidate("good", "2");
   EXPECT_THAT(std::string(ReadBaselines(repo, &loaded).message()),
               HasSubstr("was not measured at 2 sessions (it has 4)"));
+}
+
+void PutRecipe(RunRepo& repo, const std::string& id, char digest) {
+  const RecipeFile file{.path = "r.yaml", .bytes = "a: 1\n", .digest = std::string(64, digest)};
+  ASSERT_TRUE(repo.PutRecipe(id, {.note = "", .files = {file}}).ok());
+}
+
+TEST(ReadBaselines, RunsOfSeveralRecipesAreNotAveraged) {
+  MemoryStore store;
+  RunRepo repo(store);
+  for (const char* id : {"a", "b", "c", "bare"}) PutBaseline(repo, id, 2'000'000'000);
+  PutRecipe(repo, "a", '1');
+  PutRecipe(repo, "b", '1');
+  PutRecipe(repo, "c", '2');
+  LoadedScenario loaded = Candidate("a, b");
+  EXPECT_TRUE(ReadBaselines(repo, &loaded).ok());
+  EXPECT_THAT(loaded.baseline_doubts, ::testing::IsEmpty());
+  loaded = Candidate("bare, a, c");
+  Status status = ReadBaselines(repo, &loaded);
+  EXPECT_TRUE(absl::IsInvalidArgument(status));
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("baseline run c is of another recipe than run a"));
+  loaded = Candidate("a, bare");
+  status = ReadBaselines(repo, &loaded);
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_THAT(loaded.baseline_doubts,
+              ElementsAre(HasSubstr("no recipe is kept with baseline run bare, so whether")));
+  loaded = Candidate("bare");
+  EXPECT_TRUE(ReadBaselines(repo, &loaded).ok());
+  EXPECT_THAT(loaded.baseline_doubts, ::testing::IsEmpty()) << "one run is of one recipe";
+}
+
+TEST(ReadBaselines, ARunThatHasNotEndedIsNoBaseline) {
+  MemoryStore store;
+  RunRepo repo(store);
+  PutBaseline(repo, "going", 2'000'000'000, Text("{errors: 2%}"), RunState::kRunning);
+  LoadedScenario loaded = Candidate("going");
+  const Status status = ReadBaselines(repo, &loaded);
+  EXPECT_TRUE(absl::IsInvalidArgument(status));
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("baseline run going: it has not ended (it goes on, or its coordinator "
+                        "died); run the baseline again and name that run"));
 }
 
 TEST(ReadBaselines, NoStoreIsOpenedForABarOfNumbers) {

@@ -19,14 +19,17 @@ namespace plimsoll {
 namespace {
 
 using ::plimsoll::testing::ExpectGolden;
-std::string Checked(const std::string& yaml, Corpus corpus) {
-  const auto scenario = ParseScenario(yaml, "s.yaml", "");
-  EXPECT_TRUE(scenario.ok()) << MessageOf(scenario.status());
-  if (!scenario.ok()) return {};
-  const auto plan = MakeRunPlan(*scenario, corpus, {});
+std::string Checked(const Scenario& scenario, const Corpus& corpus) {
+  const auto plan = MakeRunPlan(scenario, corpus, {});
   EXPECT_TRUE(plan.ok());
   if (!plan.ok()) return {};
-  return CheckText(*scenario, *plan, corpus, MakeDryPlan(*scenario, *plan, corpus));
+  return CheckText(scenario, *plan, corpus, MakeDryPlan(scenario, *plan, corpus));
+}
+
+std::string Checked(const std::string& yaml, const Corpus& corpus) {
+  const auto scenario = ParseScenario(yaml, "s.yaml", "");
+  EXPECT_TRUE(scenario.ok()) << MessageOf(scenario.status());
+  return scenario.ok() ? Checked(*scenario, corpus) : std::string();
 }
 
 constexpr const char* kRehearsal = R"(name: rehearsal
@@ -128,6 +131,29 @@ TEST(CheckText, AdvisesNoMeasureBeyondTheLimits) {
   yaml.replace(yaml.find("errors: 5%"), 10, "errors: 0.001%");
   const std::string text = Unwrapped(Checked(yaml, Small()));
   EXPECT_THAT(text, ::testing::HasSubstr("no sweep.measure of such blocks is long enough"));
+}
+
+TEST(CheckText, SaysWhatBaselineRunsDoToTheTable) {
+  auto scenario = ParseScenario(kRehearsal, "s.yaml", "");
+  ASSERT_TRUE(scenario.ok());
+  EXPECT_THAT(Checked(*scenario, Small()), ::testing::Not(::testing::HasSubstr("baseline")));
+  LimitOrigin origin{.runs = {"a", "b"}, .sessions = 6, .factor = 1.1, .baseline = 0.9};
+  origin.low = 0.85;
+  origin.high = 1.2;
+  scenario->bar.limits[0].origin = origin;
+  origin.low = 0.031234567;
+  origin.high = 0.07;
+  scenario->bar.limits[2].origin = origin;
+  std::string text = Unwrapped(Checked(*scenario, Small()));
+  EXPECT_THAT(text, ::testing::HasSubstr("baseline   TTFT P90: the 2 baseline runs differ, so it "
+                                         "passes only by 0.85 s and fails only by 1.2 s"));
+  EXPECT_THAT(text, ::testing::HasSubstr("errors: the 2 baseline runs differ, so it passes only by "
+                                         "3.123% and fails only by 7%"));
+  EXPECT_THAT(text, ::testing::HasSubstr("without a failure that errors <= 3.123% needs to pass"));
+  scenario->bar.limits[0].origin = LimitOrigin{.runs = {"a"}, .sessions = 6, .baseline = 0.9};
+  text = Unwrapped(Checked(*scenario, Small()));
+  EXPECT_THAT(text, ::testing::HasSubstr("TTFT P90: one run cannot tell how windows differ, so the "
+                                         "limit of 1 s is taken as exact"));
 }
 
 TEST(CheckText, OneIsNotMany) {

@@ -140,7 +140,20 @@ TEST_F(CompareStoredTest, ARunThatHasNotEndedIsComparedOnlyIfAsked) {
   run.info.state = RunState::kRunning;
   Put(repo_, run, ScenarioText("recipe-6", 4));
   EXPECT_THAT(Refused({.runs = {"20260103", "20260102"}}), HasSubstr("has not ended"));
-  EXPECT_TRUE(CompareStored(repo_, {.runs = {"20260103", "20260102"}, .anyway = true}).ok());
+  const auto anyway = CompareStored(repo_, {.runs = {"20260103", "20260102"}, .anyway = true});
+  ASSERT_TRUE(anyway.ok()) << anyway.status();
+  EXPECT_THAT(anyway->warnings, Contains(HasSubstr("B has not ended")));
+}
+
+TEST_F(CompareStoredTest, ARunThatWasStoppedIsComparedWithAWarning) {
+  ComparedRun run = testing::TwoRecipes()[0];
+  run.info.id = "20260109-stopped";
+  run.info.state = RunState::kStopped;
+  run.info.message = "the kill switch";
+  Put(repo_, run, ScenarioText("recipe-6", 4));
+  const auto comparison = CompareStored(repo_, {.runs = {"20260109", "20260102"}});
+  ASSERT_TRUE(comparison.ok()) << comparison.status();
+  EXPECT_THAT(comparison->warnings, Contains(HasSubstr("B was stopped: the kill switch")));
 }
 
 TEST_F(CompareStoredTest, ARunWithoutAStepOrWithAScenarioOfAnotherVersionIsRefused) {

@@ -108,6 +108,10 @@ PartCounts BruteForce(const Limit& limit, const std::vector<CallRecord>& calls, 
     if (Within(limit, slow, limit.value)) ++counts.hits;
     if (Within(limit, slow, StrictEdge(limit))) ++counts.hits_strict;
     if (Within(limit, slow, LooseEdge(limit))) ++counts.hits_loose;
+    constexpr double kFurther[] = {1 / 64.0, 1 / 16.0, 1 / 4.0, 1 / 2.0, 2, 4, 16, 64};
+    for (std::size_t k = 0; k < std::size(kFurther); ++k) {
+      if (Within(limit, slow, limit.value * kFurther[k])) ++counts.hits_at[k];
+    }
   }
   return counts;
 }
@@ -150,17 +154,21 @@ TEST(PartCounts, EqualAPlainLookAtEveryRecord) {
 TEST(PartCounts, GoodputIsAboutWholeUsableAnswersOnly) {
   const Bar bar{.limits = {{.metric = Metric::kGoodput, .value = 2},
                            {.metric = Metric::kEndToEndInteractivity, .value = 10.5}}};
+  // Exactly at the limit: within what is easier to keep, over what is harder.
+  const PartCounts time{1, 1, 1, 1, {0, 0, 0, 0, 1, 1, 1, 1}};
+  const PartCounts late{1, 0, 0, 0, {0, 0, 0, 0, 1, 1, 1, 1}};
+  const PartCounts speed{1, 1, 1, 1, {1, 1, 1, 1, 0, 0, 0, 0}};
   struct {
     const char* what;
     CallRecord record;
     PartCounts goodput, end_to_end;
   } cases[] = {
-      {"21 tokens in 2 s", OkCall(12), {1, 1, 1, 1}, {1, 1, 1, 1}},
-      {"late by a nanosecond", OkCall(12), {1, 0, 0, 0}, {1, 1, 1, 1}},
-      {"in one chunk", OkCall(12), {1, 1, 1, 1}, {1, 1, 1, 1}},
-      {"without usage", OkCall(12), {1, 1, 1, 1}, {}},
-      {"cut short", OkCall(12), {1, 0, 0, 0}, {1, 1, 1, 1}},
-      {"refused", FailedCall(12, Outcome::kRefused), {1, 0, 0, 0}, {1, 0, 0, 0}},
+      {"21 tokens in 2 s", OkCall(12), time, speed},
+      {"late by a nanosecond", OkCall(12), late, speed},
+      {"in one chunk", OkCall(12), time, speed},
+      {"without usage", OkCall(12), time, {}},
+      {"cut short", OkCall(12), {.n = 1}, speed},
+      {"refused", FailedCall(12, Outcome::kRefused), {.n = 1}, {.n = 1}},
       {"our own fault", FailedCall(12, Outcome::kClientError), {}, {}},
   };
   cases[1].record.end += 1;

@@ -95,6 +95,9 @@ inline std::unique_ptr<CellCounts> CellOf(const StepEvidence& e, std::uint32_t l
       whole->parts[i].hits += cell.parts[i].hits;
       whole->parts[i].hits_strict += cell.parts[i].hits_strict;
       whole->parts[i].hits_loose += cell.parts[i].hits_loose;
+      for (std::size_t k = 0; k < whole->parts[i].hits_at.size(); ++k) {
+        whole->parts[i].hits_at[k] += cell.parts[i].hits_at[k];
+      }
     }
   }
   return whole;

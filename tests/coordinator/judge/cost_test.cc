@@ -59,6 +59,19 @@ TEST(Cost, IsTheHourlyPriceByWhatAnHourCarried) {
   EXPECT_EQ(cost.sessions, 15u);
 }
 
+TEST(Cost, OfAStepThatWasFailedEarlyTokensAreOfTheTimeThatWasMeasured) {
+  StepSummary step = AStep();
+  step.plan.measure = 15min;  // Planned; the 1.3 M tokens came in six minutes of it.
+  step.origin.failed_early_after = 6;
+  step.origin.measured = 6min;
+  const Cost cost = CostOfStep(step, FourNodes());
+  EXPECT_DOUBLE_EQ(Of(cost.mtok_per_hour.all), 13);
+  EXPECT_DOUBLE_EQ(Of(cost.per_mtok.out), 57.6);
+  EXPECT_DOUBLE_EQ(Of(cost.mtok_per_node_hour), 3.25);
+  step.origin.measured = Duration(0);
+  ExpectNone(CostOfStep(step, FourNodes()).per_mtok.all, "nothing was measured");
+}
+
 TEST(Cost, WithoutAPriceTokensAndSessionsAreStillKnown) {
   const Cost cost = CostOfStep(AStep(), std::nullopt);
   ExpectNone(cost.per_session_hour, "names no price");

@@ -98,6 +98,16 @@ TEST(EarlyLook, LatenciesOfALoadThatMayBeLighterAreNotLookedAt) {
   EXPECT_FALSE(LookEarly(slow, LatencyBar(), 2, 0).has_value());
 }
 
+TEST(EarlyLook, ALimitOnATierThatTheLadderLeavesOutIsNotLookedAt) {
+  StepEvidence slow = SoFar(2, 5);
+  slow.tier_names = {"heavy"};
+  Bar bar = LatencyBar();
+  bar.limits[0].tier = "heavy";
+  EXPECT_TRUE(LookEarly(slow, bar, 2, 0).has_value());
+  slow.tiers_left_out = {"heavy"};
+  EXPECT_FALSE(LookEarly(slow, bar, 2, 0).has_value());
+}
+
 StepVerdict Judged(Verdict ttft, double sent_share, bool is_void = false) {
   StepVerdict v{.verdict = ttft, .is_void = is_void, .sent_share = sent_share};
   v.parts = {{.limit = LatencyBar().limits[0], .verdict = ttft, .reason = "whole"},
@@ -111,7 +121,10 @@ TEST(FailedEarly, KeepsTheLooksVerdictUnlessTheStepSaysNothing) {
   EXPECT_EQ(failed.verdict, Verdict::kFail);
   ASSERT_EQ(failed.reasons.size(), 1u);
   EXPECT_THAT(failed.reasons[0], testing::StartsWith("TTFT: after 2 of 5 blocks"));
-  EXPECT_EQ(failed.parts[1].verdict, Verdict::kPass);
+  // Of censored calls nothing passes.
+  EXPECT_EQ(failed.parts[1].verdict, Verdict::kNoData);
+  EXPECT_THAT(failed.parts[1].reason,
+              testing::StartsWith("the step was ended early, after 2 of 5"));
 
   const StepVerdict is_void = FailedEarly(Judged(Verdict::kNoData, 1, true), finding);
   EXPECT_TRUE(is_void.is_void);

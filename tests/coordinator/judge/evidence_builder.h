@@ -19,10 +19,20 @@ inline PartCounts Counted(std::uint32_t n, std::uint32_t hits) {
   return {.n = n, .hits = hits, .hits_strict = hits, .hits_loose = hits};
 }
 
+// Counts a call's value at the limit's further thresholds.
+inline void CountLadder(double value, const Limit& limit, PartCounts* part) {
+  const bool at_most = limit.metric == Metric::kTtft || limit.metric == Metric::kGoodput;
+  for (std::size_t k = 0; k < part->hits_at.size(); ++k) {
+    const double edge = limit.value * kThresholdFactors[k < kAtLimit ? k : k + 1];
+    part->hits_at[k] += (at_most ? value <= edge : value >= edge) ? 1 : 0;
+  }
+}
+
 // 10 lanes, 5 blocks of 60 s, 12 calls a cell; TTFT spread over 2.0 … 4.3 s, interactivity
 // 14 … 60 tok/s, all within the default bar, no failures, one agent.
 // Whole answers take four times their TTFT. Counted against the default bar.
 inline StepEvidence Healthy() {
+  const Bar bar = DefaultBar();
   StepEvidence e;
   e.plan = {.step = 0,
             .sessions = 10,
@@ -42,16 +52,18 @@ inline StepEvidence Healthy() {
       cell.rate_n = 11;
       cell.rate_one_chunk = 1;
       cell.parts = {Counted(12, 12), Counted(11, 11), {}};
-      e.cells.push_back(cell);
       for (std::int64_t i = 0; i < 12; ++i) {
         const std::int64_t ttft = 2'000'000'000 + i * 200'000'000 + block * 20'000'000;
         e.ttft_ns.Record(ttft);
         e.ttft_sent_ns.Record(ttft - 1'000'000);
         e.answer_ns.Record(4 * ttft);
+        CountLadder(static_cast<double>(ttft) * 1e-9, bar.limits[0], &cell.parts[0]);
         if (i == 0) continue;
         e.rate_mtok_s.Record(10'000 + i * 4'000);
         e.end_to_end_rate_mtok_s.Record(8'000 + i * 2'000);
+        CountLadder(10.0 + 4.0 * static_cast<double>(i), bar.limits[1], &cell.parts[1]);
       }
+      e.cells.push_back(cell);
     }
   }
   e.outcomes[static_cast<std::size_t>(Outcome::kOk)] = 600;

@@ -25,7 +25,11 @@ StepEvidence Half(std::uint32_t step, std::uint32_t failed) {
           .lane = lane, .block = half / 2u, .half = static_cast<std::uint8_t>(half % 2)};
       cell.attempts = 50;
       cell.failed = half % 2 == 0 ? failed : 0;
-      cell.parts = {{.n = 50, .hits = 40, .hits_strict = 39, .hits_loose = 41}};
+      cell.parts = {{.n = 50,
+                     .hits = 40,
+                     .hits_strict = 39,
+                     .hits_loose = 41,
+                     .hits_at = {1, 2, 3, 30, 45, 50, 50, 50}}};
       e.cells.push_back(cell);
       e.outcomes[static_cast<std::size_t>(Outcome::kOk)] += 50 - cell.failed;
       e.outcomes[static_cast<std::size_t>(Outcome::kRefused)] += cell.failed;

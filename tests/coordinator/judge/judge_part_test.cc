@@ -61,7 +61,7 @@ TEST(JudgePart, ATiersLimitIsAboutItsCallsAlone) {
   EXPECT_EQ(heavy.n, 300u);
   EXPECT_EQ(heavy.share_within, 0.5);
   EXPECT_EQ(heavy.value, 8);
-  EXPECT_THAT(heavy.reason, HasSubstr("P90 of 300 heavy calls 8 s, limit 5 s: 50.0% within"));
+  EXPECT_THAT(heavy.reason, HasSubstr("P90 of 300 heavy calls 8 s [8–8], limit 5 s: 50.0% within"));
   const PartVerdict light = JudgeOne(e, {Metric::kTtft, 0.9, 5, "light"});
   EXPECT_EQ(light.verdict, Verdict::kPass);
   EXPECT_EQ(light.value, 1);
@@ -112,8 +112,9 @@ TEST(JudgePart, EndToEndInteractivityInWords) {
   EXPECT_NEAR(*part.value, 12, 12.0 / 256);
   EXPECT_NEAR(*part.margin, 0.5, 0.01) << "above the limit is good";
   EXPECT_THAT(part.reason, HasSubstr("90% of 600 calls reach 12"));
-  EXPECT_THAT(part.reason, HasSubstr(" tok/s from release to last token, limit 8 tok/s: 100.0% "
-                                     "within"));
+  EXPECT_THAT(part.reason,
+              HasSubstr(" tok/s [10–30] from release to last token, limit 8 tok/s: 100.0% "
+                        "within"));
 }
 
 TEST(JudgePart, GoodputInWords) {
@@ -125,7 +126,8 @@ TEST(JudgePart, GoodputInWords) {
   e.answer_infinite = 400;
   part = JudgeOne(e, {Metric::kGoodput, 0.9, 12});
   EXPECT_TRUE(part.value_infinite);
-  EXPECT_THAT(part.reason, HasSubstr("whole answers infinite (failed calls), limit 12 s"));
+  EXPECT_THAT(part.reason,
+              HasSubstr("whole answers infinite (failed calls) [infinite–infinite], limit 12 s"));
 }
 
 // A TTFT limit of `runs` baselines, 5 s, known to lie between 4.5 and 5.5 s.

@@ -120,9 +120,19 @@ TEST(ShareOf, ASmallerTailIsAWiderInterval) {
   Rng rng(5);
   const std::vector<ShareCell> cells = Toy(rng, 9, 2.2, 0.7);
   const ShareInterval usual = ShareOf(cells);
-  const ShareInterval surer = ShareOf(cells, 0.001);
+  const ShareInterval surer = ShareOf(cells, {.tail = 0.001});
   EXPECT_LT(surer.low, usual.low);
   EXPECT_GT(surer.high, usual.high);
+}
+
+TEST(ShareOf, DegreesOfFreedomCanBeGranted) {
+  const std::vector<ShareCell> two = Grid(2, 2, 40, 20);
+  const ShareInterval own = ShareOf(two);
+  const ShareInterval granted = ShareOf(two, {.degrees_min = 6});
+  ASSERT_LT(own.degrees, 6);
+  EXPECT_EQ(granted.degrees, 6);
+  EXPECT_GT(granted.low, own.low);
+  EXPECT_EQ(ShareOf(two, {.degrees_min = own.degrees / 2}).low, own.low) << "never fewer";
 }
 
 TEST(ShareOf, OrderAndSplitOfTheCellsDoNotMatter) {

@@ -155,6 +155,9 @@ TEST(SweepPolicy, WhatIsLeftHalvesTheGapAroundTheCapacity) {
   } rows[] = {
       {{Pass(5), Pass(10), Fail(20)}, 15},
       {{Pass(5), Pass(10), Fail(20), Pass(15, kRefinement)}, 17},
+      // The gap is above the last that held, whatever was too close below it.
+      {{Pass(5), LeanPass(10), LeanPass(10, kExtension), Pass(15), Fail(20)}, 17},
+      {{LeanPass(5), LeanPass(5, kExtension), Pass(10), Fail(20)}, 15},
       {{Pass(5), Pass(10), Fail(20), Fail(15, kRefinement)}, 12},
       // What is too close did not hold, whatever it leans to.
       {{Pass(5), Pass(10), Fail(20), LeanPass(15, kRefinement), LeanPass(15, kExtension)}, 12},
@@ -173,6 +176,8 @@ TEST(SweepPolicy, WhatIsLeftHalvesTheGapAroundTheCapacity) {
     EXPECT_EQ(next.sessions, row.sessions);
     EXPECT_EQ(next.kind, row.sessions > 0 ? Kind::kRefine : Kind::kStop);
   }
+  EXPECT_THAT(NextStep({LeanPass(5), LeanPass(5, kExtension), Fail(10)}, Full(3h)).reason,
+              testing::HasSubstr("no step held below it"));
   SweepRules off = Full(3h);
   off.refine = false;
   EXPECT_EQ(NextStep({Pass(5), Fail(10)}, off).kind, Kind::kStop);
@@ -208,6 +213,23 @@ StepKind KindAfter(Kind kind) {
          : kind == Kind::kRefine ? StepKind::kRefinement
          : kind == Kind::kRepeat ? StepKind::kRepeat
                                  : StepKind::kPlanned;
+}
+
+TEST(JudgeTarget, SaysRequestsInFlightBesideSessionsWhereTheyAreKnown) {
+  const auto said = [](Verdict verdict, double in_flight) {
+    StepResult step = Step(15, verdict, Lean::kPass, StepKind::kPlanned);
+    step.verdict.reasons = {"TTFT"};
+    step.requests_in_flight = in_flight;
+    return JudgeTarget({step}, 15).reason;
+  };
+  EXPECT_EQ(said(Verdict::kPass, 14.56), "15 sessions hold (14.6 requests in flight)");
+  EXPECT_EQ(said(Verdict::kFail, 14.56), "15 sessions miss (14.6 requests in flight): TTFT");
+  EXPECT_EQ(
+      said(Verdict::kTooClose, 14.56)
+          .find("15 sessions are too close to call, leaning pass (14.6 requests in flight): "),
+      0u);
+  EXPECT_EQ(said(Verdict::kNoData, 14.56), "15 sessions have no data: TTFT");
+  EXPECT_EQ(said(Verdict::kPass, 0), "15 sessions hold") << "not known";
 }
 
 TEST(SweepPolicy, AnySweepEndsWithinItsBudgetAndNeverClimbsAfterAMiss) {

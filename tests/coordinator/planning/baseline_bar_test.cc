@@ -132,6 +132,29 @@ TEST(ResolveBar, FailedCallsCountAsTheyDoInAVerdict) {
               HasSubstr("bar.ttft_p90: baseline run a has it among its failed calls"));
 }
 
+TEST(ResolveBar, RunsOfSeveralDeploymentsAreNotAveraged) {
+  BaselineRun a = ARun("a", 4);
+  BaselineRun b = ARun("b", 4);
+  BaselineRun c = ARun("c", 4);
+  b.scenario.target.model = "other";
+  EXPECT_THAT(WrongOf(AScenario(), {a, b}),
+              HasSubstr("baseline run b is of another model (other)"));
+  b.scenario.target.model.clear();
+  b.recipe = {"d1", "d2"};
+  c.recipe = {"d1", "d3"};
+  EXPECT_THAT(WrongOf(AScenario(), {a, b, c}),
+              HasSubstr("baseline run c is of another recipe than run b"))
+      << "also behind one without a recipe";
+  EXPECT_THAT(BaselineDoubts({a, b, c}), ElementsAre(HasSubstr("baseline run a,")));
+  EXPECT_THAT(BaselineDoubts({b, c}), ::testing::IsEmpty());
+  EXPECT_THAT(BaselineDoubts({a}), ::testing::IsEmpty());
+  c.recipe = b.recipe;
+  EXPECT_TRUE(ResolveBar(AScenario(), "c", {a, b, c}).ok());
+  // Today's model need not be the candidate's.
+  a.scenario.target.model = "today";
+  EXPECT_TRUE(ResolveBar(AScenario(), "c", {a}).ok());
+}
+
 TEST(ResolveBar, UnfitRunsAreNamedWithWhatToDo) {
   const struct {
     void (*change)(BaselineRun&);
@@ -144,6 +167,10 @@ TEST(ResolveBar, UnfitRunsAreNamedWithWhatToDo) {
       {[](BaselineRun& r) { r.scenario.replay.output_divisor = 2; },
        "replays its sessions otherwise"},
       {[](BaselineRun& r) { r.scenario.target.tools = true; }, "replays its sessions otherwise"},
+      {[](BaselineRun& r) { r.scenario.sweep.warm_up = 30s; },
+       "comes to its steps otherwise (warm_up 30s, here 2m; between_steps keep, here keep)"},
+      {[](BaselineRun& r) { r.scenario.sweep.drain_between_steps = true; },
+       "between_steps drain, here keep); run the baseline as this scenario does"},
       {[](BaselineRun& r) { r.steps.clear(); },
        "was not measured at 10 sessions (it has 5, 10); name a step that it has"},
       {[](BaselineRun& r) {

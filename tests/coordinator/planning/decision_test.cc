@@ -116,6 +116,38 @@ TEST(Decision, ErrorsAreBinomialAtTheDesignEffect) {
   EXPECT_NEAR(chances.worse_fails, fails / double{kSteps}, 0.06);
 }
 
+TEST(Decision, ALimitWithAnIntervalPassesAtItsStricterEdgeAndFailsAtItsLooserOne) {
+  Rng rng(13);
+  const double p90 = P90(rng, true);
+  const double warm = P90(rng, false);
+  int strict = 0;
+  int loose = 0;
+  int strict_speed = 0;
+  const int n = 200'000;
+  for (int i = 0; i < n; ++i) {
+    const double time = Time(rng, true);
+    if (0.8 * time <= 0.9 * p90) ++strict;
+    if (1.2 * time <= 1.15 * p90) ++loose;
+    if (1.2 / Time(rng, false) >= 1.1 / warm) ++strict_speed;
+  }
+  EXPECT_NEAR(ShareWithin(kTtft, 0.2, 0.9 * 5), strict / double{n}, 0.004);
+  EXPECT_NEAR(ShareWithin(kTtft, -0.2, 1.15 * 5), loose / double{n}, 0.004);
+  EXPECT_NEAR(ShareWithin(kSpeed, 0.2, 1.1 * 10), strict_speed / double{n}, 0.004);
+
+  const Interval close = {0.86, 0.93};
+  const Chances exact = ChancesOfDecision(kTtft, 2000, close);
+  Limit wide = kTtft;
+  wide.origin = LimitOrigin{.runs = {"a", "b"}, .baseline = 5, .low = 4.5, .high = 5.75};
+  const Chances doubtful = ChancesOfDecision(wide, 2000, close);
+  EXPECT_LT(doubtful.better_passes, exact.better_passes - 0.05);
+  EXPECT_LT(doubtful.worse_fails, exact.worse_fails - 0.05);
+  wide.origin->low = wide.origin->high = 5;
+  EXPECT_DOUBLE_EQ(ChancesOfDecision(wide, 2000, close).better_passes, exact.better_passes);
+  wide.origin->low.reset();
+  wide.origin->high.reset();
+  EXPECT_DOUBLE_EQ(ChancesOfDecision(wide, 2000, close).worse_fails, exact.worse_fails);
+}
+
 TEST(Decision, AWholeAnswerAndItsSpeedSpreadAsATimeDoes) {
   const Limit answer{.metric = Metric::kGoodput, .quantile = 0.9, .value = 20};
   const Limit speed{.metric = Metric::kEndToEndInteractivity, .quantile = 0.9, .value = 10};

@@ -155,6 +155,33 @@ TEST(DryPlan, ErrorsAreForetoldByTheJudgesOwnRule) {
   }
 }
 
+// Baseline runs that differ: errors pass under 2% only and fail over 6% only.
+TEST(DryPlan, ErrorsPassAtTheLimitsStricterEdgeAndFailAtItsLooserOne) {
+  Scenario scenario = HandScenario();
+  const Precision exact = PlanOf(scenario).steps[1].parts.at(2);
+  Limit& limit = scenario.bar.limits[2];
+  limit.value = 0.035;
+  limit.origin = LimitOrigin{.runs = {"a", "b"}, .baseline = 0.03, .low = 0.02, .high = 0.06};
+  const Precision errors = PlanOf(scenario).steps[1].parts.at(2);
+  EXPECT_EQ(errors.calls_needed, exact.calls_needed);
+  ASSERT_TRUE(errors.close.has_value());
+  EXPECT_NEAR(errors.close->low, exact.close->low, 1e-9);
+  const double n = 450 / kDesignEffectAssumed;
+  EXPECT_NEAR(ClopperPearson(errors.close->high * n, n).low, 0.06, 1e-6);
+}
+
+TEST(DryPlan, APercentilesChancesAreThoseOfItsEdges) {
+  Scenario scenario = HandScenario();
+  scenario.sweep.measure = 1000s;
+  const Precision exact = PlanOf(scenario).steps[1].parts.at(0);
+  scenario.bar.limits[0].origin =
+      LimitOrigin{.runs = {"a", "b"}, .baseline = 3, .low = 2.6, .high = 3.5};
+  const Precision wide = PlanOf(scenario).steps[1].parts.at(0);
+  ASSERT_TRUE(exact.better_passes && wide.better_passes);
+  EXPECT_LT(*wide.better_passes, *exact.better_passes - 0.1);
+  EXPECT_LT(*wide.worse_fails, *exact.worse_fails - 0.1);
+}
+
 TEST(DryPlan, ErrorsThatNoNumberOfCallsCanPassSaySo) {
   Scenario scenario = HandScenario();
   scenario.bar.limits = {{.metric = Metric::kErrors, .value = 0}};

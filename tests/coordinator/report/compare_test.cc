@@ -1,5 +1,6 @@
 // Comparisons over models: the ranking, what the data supports, what is refused and warned of, and
 // how it reads (golden files; PLIMSOLL_UPDATE_GOLDEN=1 rewrites them).
+#include <algorithm>
 #include <sstream>
 
 #include <nlohmann/json.hpp>
@@ -117,9 +118,24 @@ TEST(Compare, ALadderOfOneTierIsAnotherLoad) {
   }
   const Comparison with = CompareRuns(runs, 10);
   const Comparison without = CompareRuns(TwoRecipes(), 10);
+  EXPECT_EQ(with.runs[0].verdict.verdict, Verdict::kPass) << "the mix holds what light misses";
+  EXPECT_EQ(with.winner, without.winner);
+  ASSERT_TRUE(with.has_winner);
   ASSERT_EQ(with.pairs[0].steps.size(), without.pairs[0].steps.size());
   EXPECT_EQ(At(with, 10, Metric::kTtft).share.value, At(without, 10, Metric::kTtft).share.value);
   EXPECT_EQ(with.pairs[0].capacity, without.pairs[0].capacity);
+
+  // The other way round: light holds 15, which recipe 6 misses on the mix.
+  runs = TwoRecipes();
+  for (ComparedRun& run : runs) {
+    testing::AddStep({15, {0, 0, 1}}, &run);
+    run.model.steps.back().summary.origin.ladder = "light";
+    Conclude(run.model);
+  }
+  const Comparison light_holds = CompareRuns(runs, 15);
+  EXPECT_EQ(light_holds.runs[1].id, "20260101-recipe-6");
+  EXPECT_EQ(light_holds.runs[1].verdict.verdict, Verdict::kFail);
+  EXPECT_THAT(light_holds.winner, HasSubstr("the only one that holds 15 sessions"));
 }
 
 TEST(Compare, AStepThatWasFailedEarlyGivesNoDifference) {
@@ -202,6 +218,9 @@ TEST(Compare, WhatWasNotMeasuredAlikeIsNamed) {
       {[](ComparedRun& r) { r.scenario.sweep.measure = 10min; },
        "another measured time (5m in blocks of 1m against 10m"},
       {[](ComparedRun& r) { r.scenario.sweep.block = 30s; }, "blocks of 30s"},
+      {[](ComparedRun& r) { r.scenario.sweep.warm_up = 30s; }, "another warm-up (2m against 30s)"},
+      {[](ComparedRun& r) { r.scenario.sweep.drain_between_steps = true; },
+       "other between_steps (keep against drain)"},
   };
   EXPECT_THAT(NotComparable(TwoRecipes()), IsEmpty());
   for (const auto& c : cases) {
@@ -213,7 +232,15 @@ TEST(Compare, WhatWasNotMeasuredAlikeIsNamed) {
     EXPECT_THAT(anyway.pairs[0].steps, IsEmpty()) << c.want;
     EXPECT_FALSE(anyway.pairs[0].paired);
     EXPECT_FALSE(anyway.pairs[0].capacity_supported);
+    EXPECT_FALSE(anyway.pairs[0].cost_supported);
+    EXPECT_THAT(anyway.pairs[0].cost, HasSubstr("not comparable: "));
+    EXPECT_FALSE(anyway.has_winner) << anyway.winner;
+    EXPECT_THAT(anyway.winner, HasSubstr("none: not comparable: A was not measured as B was"));
   }
+  // Where only one holds the target, too.
+  std::vector<ComparedRun> runs = TwoRecipes();
+  runs[0].info.corpus_digest = "beef";
+  EXPECT_FALSE(CompareRuns(runs, 15).has_winner);
 }
 
 TEST(Compare, WarnsWhereMoreThanOneThingDiffers) {
@@ -228,6 +255,13 @@ TEST(Compare, WarnsWhereMoreThanOneThingDiffers) {
   comparison = CompareRuns(runs, 10);
   EXPECT_THAT(comparison.warnings, IsEmpty());
   EXPECT_THAT(comparison.notes, Contains(HasSubstr("differ in one thing: 7.yaml -> 6.yaml")));
+
+  runs[1].model.price->micros = 20'000'000;
+  comparison = CompareRuns(runs, 10);
+  EXPECT_THAT(comparison.warnings, Contains(HasSubstr("differ in 2 things")));
+  EXPECT_THAT(comparison.warnings,
+              Contains(HasSubstr("price of a node-hour (20.00 USD against 14.40 USD)")));
+  runs[1].model.price->micros = runs[0].model.price->micros;
 
   runs[1].scenario.target.model = "glm-5.4";
   runs[1].scenario.target.headers = {{"x-team", "secret-value"}};
@@ -259,6 +293,42 @@ TEST(Compare, TheTargetIsTheScenariosOrMustBeNamed) {
   EXPECT_TRUE(absl::IsInvalidArgument(differ.status()));
   EXPECT_THAT(std::string(differ.status().message()), HasSubstr("--target N"));
   EXPECT_EQ(*CommonTarget(runs, 15), 15u);
+}
+
+TEST(Compare, WithoutATargetTheFirstStepsMustBeTheSame) {
+  std::vector<ComparedRun> runs = TwoRecipes();
+  for (ComparedRun& run : runs) run.model.target.reset();
+  const auto same = CommonTarget(runs, std::nullopt);
+  ASSERT_TRUE(same.ok()) << same.status();
+  EXPECT_FALSE(same->has_value());
+  // A light ladder's first step is no first step of the load.
+  testing::AddStep({3, {0}}, &runs[1]);
+  std::rotate(runs[1].model.steps.begin(), runs[1].model.steps.end() - 1,
+              runs[1].model.steps.end());
+  runs[1].model.steps[0].summary.origin.ladder = "light";
+  EXPECT_TRUE(CommonTarget(runs, std::nullopt).ok());
+  runs[1].model.steps[0].summary.origin.ladder = kMixLadder;
+  const auto differ = CommonTarget(runs, std::nullopt);
+  ASSERT_TRUE(absl::IsInvalidArgument(differ.status()));
+  EXPECT_THAT(std::string(differ.status().message()),
+              HasSubstr("differ (20260101-recipe-6 10, 20260102-recipe-7 3); name one with "
+                        "--target N"));
+  EXPECT_EQ(*CommonTarget(runs, 10), 10u);
+}
+
+TEST(Compare, ARunThatDidNotEndByItselfIsWarnedOf) {
+  std::vector<ComparedRun> runs = TwoRecipes();
+  runs[0].info.state = RunState::kStopped;
+  runs[0].info.message = "stopped by a person";
+  EXPECT_THAT(CompareRuns(runs, 10).warnings,
+              Contains(HasSubstr("B was stopped: stopped by a person: it is ranked by the steps")));
+  runs[0].info.state = RunState::kFailed;
+  runs[0].info.message.clear();
+  EXPECT_THAT(CompareRuns(runs, 10).warnings, Contains(HasSubstr("B failed: it is ranked")));
+  runs[0].info.state = RunState::kRunning;
+  EXPECT_THAT(CompareRuns(runs, 10).warnings, Contains(HasSubstr("B has not ended: it is ranked")));
+  runs[0].info.state = RunState::kFinished;
+  EXPECT_THAT(CompareRuns(runs, 10).warnings, Not(Contains(HasSubstr("it is ranked"))));
 }
 
 TEST(Compare, HostileTextNeitherSteersATerminalNorBreaksTheJson) {

@@ -56,8 +56,25 @@ TEST(JsonReport, SaysHowEachStepCameAbout) {
   EXPECT_TRUE(json["steps"][3]["origin"]["failed_early"].is_null());
   EXPECT_EQ(json["steps"][4]["origin"]["ladder"], "light");
   EXPECT_EQ(json["tier_ladders"][0]["tier"], "light");
-  EXPECT_EQ(json["tier_ladders"][0]["sentence"],
-            "10 sessions passed last, 15 failed first: TTFT, errors");
+  EXPECT_EQ(
+      json["tier_ladders"][0]["sentence"],
+      "10 sessions passed last (9.7 requests in flight), 15 failed first (14.5): TTFT, errors");
+  EXPECT_EQ(json["tier_ladders"][0]["last_passed"],
+            (nlohmann::json{{"sessions", 10}, {"requests_in_flight", 9.7}}));
+  EXPECT_EQ(json["tier_ladders"][0]["first_failed"]["sessions"], 15);
+  EXPECT_EQ(json["tier_ladders"][0]["first_failed"]["requests_in_flight"], 0.97 * 15);
+}
+
+TEST(JsonReport, OfALadderWhatIsNotKnownIsNull) {
+  ReportModel model = SweptRun();
+  model.steps.pop_back();  // Light's miss.
+  model.steps.back().summary.requests_in_flight_mean = 0;
+  Conclude(model);
+  const auto ladder = nlohmann::json::parse(JsonReport(model))["tier_ladders"][0];
+  EXPECT_EQ(ladder["sentence"], "10 sessions passed last, none failed");
+  EXPECT_EQ(ladder["last_passed"]["sessions"], 10);
+  EXPECT_TRUE(ladder["last_passed"]["requests_in_flight"].is_null());
+  EXPECT_TRUE(ladder["first_failed"].is_null());
 }
 
 TEST(JsonReport, MatchesTheGoldenFiles) {
@@ -79,7 +96,8 @@ TEST(TextReport, FitsAHundredColumns) {
 
 TEST(TextReport, SaysTheVerdictFirst) {
   const std::string text = TextReport(SampleRun());
-  EXPECT_EQ(text.rfind("FAIL       15 sessions miss: TTFT", 0), 0u) << text;
+  EXPECT_EQ(text.rfind("FAIL       15 sessions miss (14.5 requests in flight): TTFT", 0), 0u)
+      << text;
   EXPECT_EQ(TextReport(EmptyRun()).rfind("NO DATA    no step was run", 0), 0u);
 }
 
@@ -88,6 +106,24 @@ TEST(TextReport, SaysWhichIdentityDoesNotHold) {
   EXPECT_THAT(text, HasSubstr("identities DO NOT hold: acked = stored (590 against 600)"));
   EXPECT_THAT(text, HasSubstr("identities hold, all 1"));
   EXPECT_THAT(text, HasSubstr("90% of 550 calls reach or beat 18 tok/s per user"));
+}
+
+TEST(TextReport, SaysWhyThereIsNoInteractivity) {
+  ReportModel model = SampleRun();
+  model.steps.resize(1);
+  RateSummary& rate = model.steps[0].summary.rate;
+  rate = {.n = 30, .one_chunk = 570};
+  EXPECT_THAT(TextReport(model),
+              HasSubstr("  interactivity  30 calls had one or failed, at least 36 are needed for "
+                        "P90; 570 answered in one\n                 chunk have none\n"));
+  rate = {.n = 1};
+  EXPECT_THAT(TextReport(model),
+              HasSubstr("1 call had one or failed, at least 36 are needed for P90\n"));
+  rate = {};
+  EXPECT_THAT(TextReport(model), HasSubstr("  interactivity  no call had one\n"));
+  rate.one_chunk = 600;
+  EXPECT_THAT(TextReport(model),
+              HasSubstr("  interactivity  no call had one; 600 answered in one chunk have none\n"));
 }
 
 TEST(Reports, TextFromAPeerCannotSteerATerminalOrBreakTheJson) {
@@ -203,7 +239,9 @@ TEST(Reports, SayWhatTheHeldLoadCostsOrWhyNot) {
   ReportModel model = SampleRun();
   // 57.60 an hour for 10 sessions, and for 108 + 2.88 M tokens.
   EXPECT_THAT(TextReport(model), HasSubstr("cost       5.76 USD per session-hour (4 nodes at 14.4 "
-                                           "USD an hour, 10 sessions); per"));
+                                           "USD an hour, 10 sessions with"));
+  EXPECT_THAT(TextReport(model),
+              HasSubstr(" 9.7 requests in\n           flight); per million tokens"));
   auto json = nlohmann::json::parse(JsonReport(model), nullptr, false);
   EXPECT_DOUBLE_EQ(json["cost"]["per_session_hour"], 5.76);
   EXPECT_DOUBLE_EQ(json["cost"]["per_million_tokens"], 57.6 / 110.88);
@@ -242,7 +280,7 @@ TEST(Reports, CapacityCostAndTargetAreOfTheMixAlone) {
   EXPECT_EQ(model.cost.mtok_per_hour.out,
             CostOfStep(model.steps[3].summary, model.price).mtok_per_hour.out);
   ASSERT_EQ(model.tier_ladders.size(), 1u);
-  EXPECT_THAT(model.tier_ladders[0].sentence, HasSubstr("40 sessions passed last"));
+  EXPECT_THAT(model.tier_ladders[0].bracket.sentence, HasSubstr("40 sessions passed last"));
 }
 
 TEST(JsonReport, NumbersThatJsonCannotHoldAreNull) {

@@ -158,6 +158,33 @@ TEST(RunMachineSweep, LaddersFollowTheMixOnNewLanesAndLeaveItsCodeAlone) {
   EXPECT_THAT(rig.state().end_reason, HasSubstr("10 sessions hold"));
 }
 
+// Until nobody comes in its place.
+void LoseForGood(SweepRig& rig) {
+  rig.Feed(event::AgentLost{.slot = 1, .reason = "gone"});
+  rig.Feed(event::DeadlinePassed{});
+}
+
+TEST(RunMachineSweep, AnAgentLostForGoodAfterTheMixLeavesItsCodeAndReason) {
+  SweepRig rig(TwoLadders);
+  rig.ToStep();
+  rig.Judge(VerdictOf(Verdict::kPass));
+  rig.ReadyAll();
+  rig.Judge(VerdictOf(Verdict::kPass));
+  ASSERT_EQ(rig.state().origin.ladder, "light");
+  LoseForGood(rig);
+  EXPECT_EQ(rig.state().end_code, ExitCode::kHeld) << rig.state().end_reason;
+  EXPECT_THAT(rig.state().end_reason, HasSubstr("10 sessions hold"));
+  EXPECT_THAT(rig.state().end_reason, HasSubstr("; then "));
+}
+
+TEST(RunMachineSweep, AnAgentLostForGoodInTheMixIsNoData) {
+  SweepRig rig(TwoLadders);
+  rig.ToStep();
+  rig.Judge(VerdictOf(Verdict::kPass));
+  LoseForGood(rig);
+  EXPECT_EQ(rig.state().end_code, ExitCode::kNoData) << rig.state().end_reason;
+}
+
 TEST(RunMachineSweep, ALadderThatBeginsWithAMissEndsItselfAlone) {
   SweepRig rig(TwoLadders);
   rig.ToStep();

@@ -187,6 +187,21 @@ TEST(ScenarioReader, LaddersBeginWithTheMixAndNameTiersOnce) {
                           "e.g. corpus.mid: 32"));
 }
 
+TEST(ScenarioReader, EachLadderHasALimitThatIsJudgedOnIt) {
+  std::string heavy_only(kMinimal);
+  const std::size_t at = heavy_only.find("bar: ");
+  heavy_only.replace(at, heavy_only.find('\n', at) - at, "bar: {heavy: {ttft_p90: 5s}}");
+  Problems fine("s.yaml");
+  (void)ReadScenario(heavy_only + "ladders: [mix, heavy]\n", "", fine);
+  EXPECT_THAT(fine.Lines(), ElementsAre());
+  Problems problems("s.yaml");
+  (void)ReadScenario(heavy_only + "ladders: [mix, heavy, light]\n", "", problems);
+  EXPECT_THAT(
+      problems.Lines(),
+      ElementsAre("s.yaml:8: ladders: light alone has no limit in the bar; write one for all "
+                  "calls, or e.g. bar: {light: {ttft_p90: 5s}}"));
+}
+
 TEST(ScenarioReader, ABudgetHoldsAtLeastAStepAndIsWhatRefinementsAreMadeOf) {
   const auto with = [](const std::string& more) {
     std::string yaml(kMinimal);

@@ -34,6 +34,17 @@ Cell ACell(std::uint32_t lane, std::uint32_t block, std::uint64_t seed) {
       part.hits_strict = static_cast<std::uint32_t>(rng.Below(hits + 1));
       part.hits_loose = hits + static_cast<std::uint32_t>(rng.Below(n - hits + 1));
     }
+    // A ladder, of a time or of a speed; some cells as an earlier version counted them.
+    if (seed % 5 != 0) {
+      std::uint32_t low = 0;
+      std::uint32_t high = n;
+      for (std::size_t k = 0; k < 4; ++k) {
+        low += static_cast<std::uint32_t>(rng.Below(hits - low + 1));
+        high -= static_cast<std::uint32_t>(rng.Below(high - hits + 1));
+        part.hits_at[seed % 3 == 0 ? 7 - k : k] = low;
+        part.hits_at[seed % 3 == 0 ? k : 7 - k] = high;
+      }
+    }
     cell.counts.parts.push_back(part);
   }
   for (int i = 0; i < 40; ++i) {
@@ -99,6 +110,26 @@ TEST(CellCodec, CountsThatCannotBeAreDataLoss) {
     cell.counts.parts = {part};
     EXPECT_TRUE(absl::IsDataLoss(DecodeCell(EncodeCell(cell)).status()));
   }
+  const PartCounts fits{
+      .n = 5, .hits = 3, .hits_strict = 3, .hits_loose = 3, .hits_at = {0, 1, 1, 2, 4, 4, 5, 5}};
+  const auto with = [](PartCounts part) {
+    Cell cell = ACell(1, 1, 1);
+    cell.counts.parts = {{.n = 2}, part};
+    return DecodeCell(EncodeCell(cell));
+  };
+  ASSERT_TRUE(with(fits).ok());
+  EXPECT_EQ(with(fits)->counts.parts[1], fits);
+  // Each place of the ladder: over n, and out of order with its neighbours or with the limit.
+  for (std::size_t k = 0; k < fits.hits_at.size(); ++k) {
+    PartCounts part = fits;
+    part.hits_at[k] = 6;
+    EXPECT_TRUE(absl::IsDataLoss(with(part).status())) << k;
+    part.hits_at[k] = k < 4 ? 4 : 2;
+    EXPECT_TRUE(absl::IsDataLoss(with(part).status())) << k;
+  }
+  std::string short_ladder = EncodeCell(Cell{});
+  short_ladder += std::string("\x88\x03\x01", 3);  // Field 49: one count, of no limit.
+  EXPECT_TRUE(absl::IsDataLoss(DecodeCell(short_ladder).status()));
   Cell many = ACell(1, 1, 1);
   many.counts.parts.resize(kBarLimitsMax + 1);
   EXPECT_TRUE(absl::IsDataLoss(DecodeCell(EncodeCell(many)).status()));

@@ -1,5 +1,8 @@
 #include "coordinator/store/run_codec.h"
 
+#include <limits>
+#include <utility>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/coordinator/store/stored_samples.h"
@@ -116,6 +119,8 @@ TEST(RunCodec, StepsKeepEveryField) {
   EXPECT_EQ(got.value, part.value);
   EXPECT_EQ(got.value_infinite, part.value_infinite);
   EXPECT_EQ(got.value_ok_only, part.value_ok_only);
+  EXPECT_EQ(got.value_low, part.value_low);
+  EXPECT_EQ(got.value_high, part.value_high);
   EXPECT_EQ(got.share_within, part.share_within);
   EXPECT_EQ(got.share_low, part.share_low);
   EXPECT_EQ(got.share_high, part.share_high);
@@ -164,6 +169,50 @@ TEST(RunCodec, StepsKeepEveryField) {
   ASSERT_EQ(b.identities.size(), 1u);
   EXPECT_EQ(b.identities[0].left, 200);
   EXPECT_EQ(back->notes, row.notes);
+}
+
+TEST(RunCodec, OpenEndsOfAnIntervalStayOpenAndImpossibleOnesAreDamaged) {
+  const auto with = [](ShownPercentile low, ShownPercentile high) {
+    StepRow row = AStep(3);
+    row.summary.verdict.parts[0].value_low = low;
+    row.summary.verdict.parts[0].value_high = high;
+    return DecodeStep(EncodeStep(row));
+  };
+  const ShownPercentile open;
+  const ShownPercentile infinite{std::nullopt, true};
+  const std::pair<ShownPercentile, ShownPercentile> fine[] = {
+      {open, open},         {{0.0, false}, open},
+      {open, {3.5, false}}, {{2.0, false}, infinite},
+      {infinite, infinite}, {open, infinite},
+      {infinite, open},     {{2.0, false}, {2.0, false}}};
+  for (const auto& [low, high] : fine) {
+    const auto row = with(low, high);
+    ASSERT_TRUE(row.ok()) << MessageOf(row.status());
+    EXPECT_EQ(row->summary.verdict.parts[0].value_low, low);
+    EXPECT_EQ(row->summary.verdict.parts[0].value_high, high);
+  }
+  const double kNan = std::numeric_limits<double>::quiet_NaN();
+  const double kInf = std::numeric_limits<double>::infinity();
+  const std::pair<ShownPercentile, ShownPercentile> wrong[] = {
+      {{3.0, false}, {2.0, false}}, {infinite, {2.0, false}}, {{kNan, false}, open},
+      {open, {kNan, false}},        {open, {kInf, false}},    {{1.0, true}, infinite},
+      {open, {1.0, true}}};
+  for (const auto& [low, high] : wrong) {
+    EXPECT_TRUE(absl::IsDataLoss(with(low, high).status()));
+  }
+}
+
+TEST(RunCodec, APartOfAnEarlierVersionHasNoInterval) {
+  StepRow row = AStep(3);
+  row.summary.verdict.parts[0].value_low = row.summary.verdict.parts[0].value_high = {};
+  const std::string bytes = EncodeStep(row);
+  // Neither field 42 nor 43 (with their tags as a message's) is there: as it was written before.
+  row.summary.verdict.parts[0].value_low = {1.0, false};
+  EXPECT_GT(EncodeStep(row).size(), bytes.size());
+  const auto back = DecodeStep(bytes);
+  ASSERT_TRUE(back.ok());
+  EXPECT_EQ(back->summary.verdict.parts[0].value_low, ShownPercentile{});
+  EXPECT_EQ(back->summary.verdict.parts[0].value, 9.75);
 }
 
 TEST(RunCodec, DamagedBytesNeverCrashAndMostlyAreDataLoss) {

@@ -38,6 +38,8 @@ inline PartVerdict APart() {
   part.n = 812;
   part.value = 9.75;
   part.value_ok_only = 10.25;
+  part.value_low = {8.5, false};
+  part.value_high = {std::nullopt, true};
   part.share_within = 0.885;
   part.share_low = 0.85;
   part.share_high = 0.91;

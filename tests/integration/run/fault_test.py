@@ -25,7 +25,8 @@ class FaultCase(RigCase):
         self.assertEqual(self.part(step, "errors")["verdict"], "fail")
         self.assertGreater(step["failed"], 0)
         self.assertGreater(step["outcomes"]["ok"], 0, "the fault struck in the middle")
-        self.assertRegex(run.text("out"), r"\AFAIL +4 sessions miss: errors")
+        self.assertRegex(run.text("out"),
+                         r"\AFAIL +4 sessions miss \([0-9.]+ requests in flight\): errors")
         self.report_text = run.text("out")
         self.assert_latency_follows_sent_share(step)
         return step

@@ -120,9 +120,9 @@ class NginxBetween(NginxCase):
         calls = self.calls(nginx.url, 60, parallel=3)
         self.assert_all(calls, outcome="ok")
         self.assertLessEqual(max(call["resends"] for call in calls), 1)
-        # Three, would it keep them.
+        # Three, would it keep them; how many more, the machine's load decides.
         connections = {line["connection"] for line in self.logged(60)}
-        self.assertGreaterEqual(len(connections), 10)
+        self.assertGreater(len(connections), 3)
 
     def test_limit_of_connections(self):
         nginx = self.nginx(self.gateway().url, location="limit_conn connections 2;")

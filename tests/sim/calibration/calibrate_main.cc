@@ -7,6 +7,7 @@
 #include <thread>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include "tests/sim/calibration/grid.h"
 #include "tests/sim/calibration/score_look.h"
@@ -15,21 +16,28 @@ namespace plimsoll {
 namespace {
 
 void PrintHeader() {
-  std::printf("%5s %6s %7s %-5s %-13s %6s %6s %6s %6s %6s %6s %6s %6s %6s %6s %6s\n", "lanes",
-              "blocks", "drift s", "mix", "part", "off %", "steps", "nodata", "cov %", "2se",
-              "long %", "ratio", "wrong%", "2se", "close%", "fail %");
+  std::printf("%5s %6s %7s %-5s %-13s %6s %6s %6s %6s %6s %6s %6s %6s %6s %6s %6s %11s %6s\n",
+              "lanes", "blocks", "drift s", "mix", "part", "off %", "steps", "nodata", "cov %",
+              "2se", "long %", "ratio", "wrong%", "2se", "close%", "fail %", "value cov %",
+              "open %");
+}
+
+// Errors have no percentile.
+std::string OfValue(CalibratedPart part, double share) {
+  return part == CalibratedPart::kErrors ? "-" : fmt::format("{:.1f}", share * 100);
 }
 
 void Print(const CellScores& cell) {
   for (const PartScore& s : cell.scores) {
     std::printf(
         "%5u %6u %7.0f %-5s %-13s %+6.0f %6llu %6llu %6.1f %6.1f %6.1f %6.2f %6.1f %6.1f "
-        "%6.0f %6.1f\n",
+        "%6.0f %6.1f %11s %6s\n",
         cell.cell.lanes, cell.cell.blocks, ToSeconds(cell.cell.drift_time), Name(cell.cell.mix),
         Name(s.part), s.off * 100, static_cast<unsigned long long>(s.steps),
         static_cast<unsigned long long>(s.no_data), s.covered * 100, s.covered_error * 200,
         s.covered_long_run * 100, s.ratio(), s.confident_wrong * 100, s.confident_wrong_error * 200,
-        s.too_close * 100, s.failed * 100);
+        s.too_close * 100, s.failed * 100, OfValue(s.part, s.value_covered).c_str(),
+        OfValue(s.part, s.value_open).c_str());
   }
   std::fflush(stdout);
 }
@@ -37,17 +45,23 @@ void Print(const CellScores& cell) {
 void PrintPooled(const std::string& name, const std::vector<PartScore>& scores) {
   const Pooled p = Pool(scores);
   if (p.steps == 0) return;
-  std::printf("| %s | %.1f%% | %.1f%% | %.2f | %.2f | %.1f%% | %.1f%% | %.0f%% | %.1f%% | %llu |\n",
-              name.c_str(), p.covered * 100, p.covered_worst * 100, p.ratio_median, p.ratio_worst,
-              p.confident_wrong * 100, p.confident_wrong_worst * 100, p.too_close * 100,
-              p.covered_long_run * 100, static_cast<unsigned long long>(p.steps));
+  std::printf(
+      "| %s | %.1f%% | %.1f%% | %.2f | %.2f | %.1f%% | %.1f%% | %.0f%% | %.1f%% | %.1f%% | %.1f%% "
+      "| %.0f%% | "
+      "%llu |\n",
+      name.c_str(), p.covered * 100, p.covered_worst * 100, p.ratio_median, p.ratio_worst,
+      p.confident_wrong * 100, p.confident_wrong_worst * 100, p.too_close * 100,
+      p.covered_long_run * 100, p.value_covered * 100, p.value_covered_worst * 100,
+      p.value_open * 100, static_cast<unsigned long long>(p.steps));
 }
 
 void PrintSummary(const GridOptions& options, const std::vector<CellScores>& cells) {
   std::printf(
       "\n| cells | covered | worst cell | width ÷ oracle's, median | widest cell | confident "
-      "and wrong | worst cell | too close | covers the long run | steps |\n");
-  std::printf("|---|---|---|---|---|---|---|---|---|---|\n");
+      "and wrong | worst cell | too close | covers the long run | value cov | worst cell | an end "
+      "open | "
+      "steps |\n");
+  std::printf("|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
   for (const CalibratedPart part : options.parts) {
     const std::string name = Name(part);
     const auto row = [&](const std::string& what, auto of) {
@@ -75,18 +89,33 @@ void PrintSummary(const GridOptions& options, const std::vector<CellScores>& cel
               ScoresOf(cells, [](const SimulatedCell&, CalibratedPart) { return true; }));
 }
 
+std::string Word(const std::optional<CapacityEnd>& end) {
+  if (!end) return "–";
+  const char* open = end->kind == CapacityEnd::Kind::kBelow     ? "< "
+                     : end->kind == CapacityEnd::Kind::kAtLeast ? "≥ "
+                                                                : "";
+  return fmt::format("{}{:.1f}", open, end->sessions);
+}
+
 // Whole sweeps, with the long run's crossing at and between steps, under the first and over the
 // last.
 void CalibrateSweeps(const GridOptions& options) {
   const std::vector<std::uint32_t> sessions{5, 10, 15, 20, 30, 40};
+  const std::vector<std::uint32_t> fine_sessions{5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+                                                 16, 17, 18, 19, 20, 22, 25, 28, 30, 35, 40};
+  GridOptions fewer = options;  // All paths count for the long run, replicates less.
+  fewer.replicates = std::max<std::uint64_t>(2, options.replicates / 2);
   std::printf(
       "\nsweeps over 5, 10, 15, 20, 30, 40 sessions, 5 blocks, on an engine for 20 lanes\n");
   std::printf(
-      "| mix | drift | long run crosses at | covered | ± 2 SE | an end open | width of the rest | "
-      "mean truth | limiting part named | covers the long run | sweeps |\n");
-  std::printf("|---|---|---|---|---|---|---|---|---|---|---|\n");
+      "| mix | drift | long run crosses at | … on a fine grid | covered | ± 2 SE | low end open | "
+      "high end open | both closed | … covered | … width | mean truth | limiting part named | "
+      "covers the long run | sweeps | without capacity |\n");
+  std::printf("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
   double covered = 0;
   double sweeps = 0;
+  double closed = 0;
+  double closed_covered = 0;
   for (const Mix mix : options.mixes) {
     for (const int drift : options.drift_s) {
       const SimulatedCell cell{.lanes = 20,
@@ -95,22 +124,32 @@ void CalibrateSweeps(const GridOptions& options) {
                                .mix = mix,
                                .load = options.load};
       const CrossedSweeps all = SimulateCrossedSweeps(cell, sessions, options);
+      const CrossedSweeps fine = SimulateCrossedSweeps(cell, fine_sessions, fewer);
       for (const double place : {0.1, 0.4, 0.5, 0.8}) {
-        const SweepScore s = ScoreSweep(all, sessions, place);
+        const Bar bar = SweepBar(all, place);
+        const SweepScore s = ScoreSweep(all, sessions, bar);
         std::printf(
-            "| %s | %d s | %.1f | %.1f%% | %.1f%% | %.0f%% | %.1f | %.1f | %.0f%% | %.1f%% | "
-            "%llu |\n",
-            Name(mix), drift, s.at, s.covered * 100, s.covered_error * 200, s.open * 100,
-            s.width_sessions, s.truth_mean, s.named * 100, s.covered_long_run * 100,
-            static_cast<unsigned long long>(s.sweeps));
+            "| %s | %d s | %s | %s | %.1f%% | %.1f%% | %.0f%% | %.0f%% | %llu | %.1f%% | %.1f | "
+            "%.1f | %.0f%% | %.1f%% | %llu | %llu |\n",
+            Name(mix), drift, Word(s.at).c_str(),
+            Word(LongRunCrossing(fine, fine_sessions, bar)).c_str(), s.covered * 100,
+            s.covered_error * 200, s.open_below * 100, s.open_above * 100,
+            static_cast<unsigned long long>(s.closed), s.closed_covered * 100, s.width_sessions,
+            s.truth_mean, s.named * 100, s.covered_long_run * 100,
+            static_cast<unsigned long long>(s.sweeps), static_cast<unsigned long long>(s.none));
         std::fflush(stdout);
         covered += s.covered * static_cast<double>(s.sweeps);
         sweeps += static_cast<double>(s.sweeps);
+        closed += static_cast<double>(s.closed);
+        closed_covered += s.closed_covered * static_cast<double>(s.closed);
       }
     }
   }
-  if (sweeps > 0)
-    std::printf("all: the interval contains the truth in %.1f%%\n", 100 * covered / sweeps);
+  std::printf(
+      "all: the interval contains the truth in %.1f%% of %.0f, with both ends closed in %.1f%% "
+      "of %.0f\n",
+      100 * covered / std::max(1.0, sweeps), sweeps, 100 * closed_covered / std::max(1.0, closed),
+      closed);
 }
 
 // Failing early: of steps whose window is twice as bad as the limit, and of such as lie inside it.

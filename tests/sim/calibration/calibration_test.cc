@@ -1,5 +1,6 @@
 // The judge against the simulated engine's known truth, on a corner of the calibration grid with
 // fixed seeds, and the scoring itself on steps whose answers are plain.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -62,10 +63,47 @@ TEST(ScorePart, CoversIndependentCallsAboutAsOftenAsItSays) {
     EXPECT_GE(at.ratio(), 1.0) << "never narrower than who knows the spread";
     EXPECT_LE(at.ratio(), 1.6);
     EXPECT_LE(at.confident_wrong, 0.06);
+    EXPECT_GE(at.value_covered, 0.92) << Name(part);
+    EXPECT_LE(at.value_covered, 0.99) << "and not by being as wide as it likes";
+    EXPECT_EQ(at.value_open, 0) << "600 calls bound a P90";
     // A share of 0.82 where 0.9 is asked; of the rates, which begin at 0, another distance.
     const PartScore bad = ScorePart(steps, part, part == CalibratedPart::kTtft ? 0.1 : 0.45);
     EXPECT_GT(bad.failed, 0.9) << Name(part);
     EXPECT_EQ(bad.confident_wrong, 0);
+  }
+}
+
+TEST(ValuesOf, TheTruthIsThePercentileOfTheOthers) {
+  Rng rng(11);
+  std::vector<SimulatedStep> path(4);
+  for (SimulatedStep& step : path) {
+    for (int i = 0; i < 40; ++i) {
+      // Many ties, failed calls, and calls without the number.
+      const auto value = static_cast<float>(1 + rng.Below(20));
+      const double fate = rng.Uniform();
+      step.calls.push_back({0, 0, 0, fate < 0.12 ? kInf : value, fate < 0.12 ? 0.0f : value});
+      if (fate > 0.9) step.calls.back().ttft_s = step.calls.back().rate_tok_s = kNone;
+    }
+  }
+  for (const CalibratedPart part : {CalibratedPart::kTtft, CalibratedPart::kInteractivity}) {
+    const PathValues known = ValuesOf(path, part, 0.9);
+    for (std::size_t i = 0; i < path.size(); ++i) {
+      std::vector<float> others;
+      for (std::size_t k = 0; k < path.size(); ++k) {
+        for (const SimulatedCall& call : path[k].calls) {
+          if (k != i && !std::isnan(ValueOf(call, part))) others.push_back(ValueOf(call, part));
+        }
+      }
+      std::sort(others.begin(), others.end());
+      const auto rank =
+          static_cast<std::size_t>(std::ceil(0.9 * static_cast<double>(others.size()))) - 1;
+      const bool ttft = part == CalibratedPart::kTtft;
+      EXPECT_EQ(known.truths[i], ttft ? others[rank] : others[others.size() - 1 - rank]) << i;
+      EXPECT_EQ(known.values[i].count() + known.valueless[i],
+                static_cast<std::uint64_t>(std::count_if(
+                    path[i].calls.begin(), path[i].calls.end(),
+                    [&](const SimulatedCall& call) { return !std::isnan(ValueOf(call, part)); })));
+    }
   }
 }
 
@@ -90,11 +128,12 @@ TEST(Calibration, ACornerOfTheGridIsCovered) {
       Pool(ScoresOf(cells, [](const SimulatedCell&, CalibratedPart) { return true; }));
   std::printf(
       "paths 1-5, replicates 1-8: covered %.3f, worst %.3f, ratio %.2f, widest %.2f, "
-      "wrong %.3f\n",
+      "wrong %.3f, value covered %.3f, worst %.3f, open %.3f\n",
       pooled.covered, pooled.covered_worst, pooled.ratio_median, pooled.ratio_worst,
-      pooled.confident_wrong);
+      pooled.confident_wrong, pooled.value_covered, pooled.value_covered_worst, pooled.value_open);
   EXPECT_EQ(cells.size(), 4u);
   EXPECT_GE(pooled.covered, 0.92);
+  EXPECT_GE(pooled.value_covered, 0.92);
   EXPECT_LE(pooled.ratio_median, 1.7) << "of 40 steps a cell; docs/statistics.md has the grid";
   EXPECT_LE(pooled.confident_wrong, 0.03);
 }

@@ -69,7 +69,9 @@ std::vector<CellScores> Calibrate(const GridOptions& options,
     const Crossed steps = SimulateCrossed(cell, options);
     CellScores scores{.cell = cell, .scores = {}};
     for (const CalibratedPart part : options.parts) {
-      for (const double off : options.offs) scores.scores.push_back(ScorePart(steps, part, off));
+      for (const PartScore& score : ScoreParts(steps, part, options.offs)) {
+        scores.scores.push_back(score);
+      }
     }
     done(scores);
     all.push_back(std::move(scores));

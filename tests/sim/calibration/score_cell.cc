@@ -8,10 +8,6 @@ namespace {
 
 constexpr double kQuantile = 0.9;
 
-float ValueOf(const SimulatedCall& call, CalibratedPart part) {
-  return part == CalibratedPart::kTtft ? call.ttft_s : call.rate_tok_s;
-}
-
 std::vector<ShareCell> Observed(const SimulatedStep& step, CalibratedPart part, double limit) {
   return part == CalibratedPart::kErrors ? step.errors : CellsAt(step, part, limit);
 }
@@ -21,22 +17,35 @@ double LimitFor(double value, CalibratedPart part, double off) {
   return part == CalibratedPart::kInteractivity ? value / (1 - off) : value / (1 + off);
 }
 
+bool HasValue(CalibratedPart part) {
+  return part != CalibratedPart::kErrors;
+}
+
 // One path's replicates at one limit.
 struct PathCounts {
   std::vector<ShareInterval> intervals;
+  std::vector<ValueInterval> values;  // Of latency parts.
   double n = 0;
   double hits = 0;
 };
 
-PathCounts JudgePath(const std::vector<SimulatedStep>& replicates, CalibratedPart part,
-                     double limit) {
+PathCounts JudgePath(const std::vector<SimulatedStep>& replicates, const PathValues& known,
+                     CalibratedPart part, double at) {
   PathCounts path;
-  for (const SimulatedStep& step : replicates) {
-    const std::vector<ShareCell> cells = Observed(step, part, limit);
+  const Limit limit{
+      .metric = part == CalibratedPart::kTtft ? Metric::kTtft : Metric::kInteractivity,
+      .quantile = kQuantile,
+      .value = at};
+  for (std::size_t i = 0; i < replicates.size(); ++i) {
+    const SimulatedStep& step = replicates[i];
+    const std::vector<ShareCell> cells = Observed(step, part, at);
     path.intervals.push_back(part == CalibratedPart::kErrors ? SmallShareOf(cells)
                                                              : ShareOf(cells));
     path.n += static_cast<double>(path.intervals.back().n);
     path.hits += static_cast<double>(path.intervals.back().hits);
+    if (!HasValue(part)) continue;
+    path.values.push_back(IntervalOfValue(step, part, limit, cells, path.intervals.back(),
+                                          known.values[i], known.valueless[i]));
   }
   return path;
 }
@@ -52,6 +61,8 @@ struct Tally {
   double close = 0;
   double failed = 0;
   double width = 0;
+  double value_covered = 0;
+  double value_open = 0;
 };
 
 class Scorer {
@@ -59,10 +70,12 @@ class Scorer {
   Scorer(CalibratedPart part, double share_at_limit, double long_run)
       : part_(part), edge_(share_at_limit), long_run_(long_run) {}
 
-  void Add(const PathCounts& path) {
+  // `truths`: of each replicate's percentile.
+  void Add(const PathCounts& path, const std::vector<double>& truths) {
     Tally of_path;
     std::vector<double> shares;
-    for (const ShareInterval& interval : path.intervals) {
+    for (std::size_t i = 0; i < path.intervals.size(); ++i) {
+      const ShareInterval& interval = path.intervals[i];
       const bool has_data = part_ == CalibratedPart::kErrors
                                 ? interval.n > 0
                                 : interval.n >= FewestForQuantile(kQuantile);
@@ -72,6 +85,7 @@ class Scorer {
         continue;
       }
       Count(interval, (path.hits - static_cast<double>(interval.hits)) / others, of_path);
+      if (HasValue(part_)) CountValue(path.values[i], truths[i]);
       shares.push_back(interval.share);
     }
     AddSpread(shares);
@@ -96,6 +110,8 @@ class Scorer {
         .confident_wrong_error = StandardError(wrong_by_path_),
         .too_close = all_.close / n,
         .failed = all_.failed / n,
+        .value_covered = all_.value_covered / n,
+        .value_open = all_.value_open / n,
         .width = all_.width / n,
         .oracle_width = spread_paths_ > 0 ? 2 * 1.96 * std::sqrt(variance_ / spread_paths_) : 0};
   }
@@ -121,6 +137,12 @@ class Scorer {
       tally->failed += fail ? 1 : 0;
       tally->width += interval.high - interval.low;
     }
+  }
+
+  void CountValue(const ValueInterval& interval, double truth) {
+    const ShownPercentile open;
+    all_.value_covered += Contains(interval, truth) ? 1 : 0;
+    all_.value_open += interval.low == open || interval.high == open ? 1 : 0;
   }
 
   void AddSpread(const std::vector<double>& shares) {
@@ -155,22 +177,6 @@ const char* Name(CalibratedPart part) {
   return "?";
 }
 
-std::vector<ShareCell> CellsAt(const SimulatedStep& step, CalibratedPart part, double limit) {
-  std::vector<ShareCell> cells;
-  for (const SimulatedCall& call : step.calls) {
-    const float value = ValueOf(call, part);
-    if (std::isnan(value)) continue;
-    if (cells.empty() || cells.back().lane != call.lane || cells.back().block != call.block ||
-        cells.back().half != call.half) {
-      cells.push_back({.lane = call.lane, .block = call.block, .half = call.half});
-    }
-    ++cells.back().n;
-    const bool within = part == CalibratedPart::kTtft ? value <= limit : value >= limit;
-    cells.back().hits += within ? 1 : 0;
-  }
-  return cells;
-}
-
 double StandardError(const std::vector<double>& by_path) {
   const auto n = static_cast<double>(by_path.size());
   double mean = 0;
@@ -202,33 +208,51 @@ double LongRunValue(const std::vector<const SimulatedStep*>& steps, CalibratedPa
   return *at;
 }
 
-PartScore ScorePart(const Crossed& steps, CalibratedPart part, double off) {
+std::vector<PartScore> ScoreParts(const Crossed& steps, CalibratedPart part,
+                                  const std::vector<double>& offs) {
   std::vector<const SimulatedStep*> all;
+  std::vector<PathValues> known;
   for (const auto& path : steps) {
     for (const SimulatedStep& step : path) all.push_back(&step);
+    known.push_back(HasValue(part) ? ValuesOf(path, part, kQuantile) : PathValues{});
   }
   const double value = LongRunValue(all, part);
-  const double limit = LimitFor(value, part, off);
-  std::vector<PathCounts> paths;
-  double n = 0;
-  double hits = 0;
-  for (const auto& replicates : steps) {
-    paths.push_back(JudgePath(replicates, part, limit));
-    n += paths.back().n;
-    hits += paths.back().hits;
+  std::vector<PartScore> scores;
+  for (const double off : offs) {
+    const double limit = LimitFor(value, part, off);
+    std::vector<PathCounts> paths;
+    double n = 0;
+    double hits = 0;
+    for (std::size_t p = 0; p < steps.size(); ++p) {
+      paths.push_back(JudgePath(steps[p], known[p], part, limit));
+      n += paths.back().n;
+      hits += paths.back().hits;
+    }
+    Scorer scorer(part, part == CalibratedPart::kErrors ? limit : kQuantile, n > 0 ? hits / n : 0);
+    for (std::size_t p = 0; p < paths.size(); ++p) scorer.Add(paths[p], known[p].truths);
+    scores.push_back(scorer.Finish(off));
   }
-  Scorer scorer(part, part == CalibratedPart::kErrors ? limit : kQuantile, n > 0 ? hits / n : 0);
-  for (const PathCounts& path : paths) scorer.Add(path);
-  return scorer.Finish(off);
+  return scores;
+}
+
+PartScore ScorePart(const Crossed& steps, CalibratedPart part, double off) {
+  return ScoreParts(steps, part, {off}).front();
 }
 
 Pooled Pool(const std::vector<PartScore>& scores) {
   Pooled pooled;
   std::vector<double> ratios;
   double total = 0;
+  double with_value = 0;
   for (const PartScore& s : scores) {
     if (s.steps == 0) continue;
     const auto w = static_cast<double>(s.steps);
+    if (HasValue(s.part)) {
+      with_value += w;
+      pooled.value_covered += w * s.value_covered;
+      pooled.value_open += w * s.value_open;
+      pooled.value_covered_worst = std::min(pooled.value_covered_worst, s.value_covered);
+    }
     total += w;
     pooled.steps += s.steps;
     pooled.covered += w * s.covered;
@@ -244,6 +268,10 @@ Pooled Pool(const std::vector<PartScore>& scores) {
   for (double* sum :
        {&pooled.covered, &pooled.covered_long_run, &pooled.confident_wrong, &pooled.too_close}) {
     *sum /= total;
+  }
+  if (with_value > 0) {
+    pooled.value_covered /= with_value;
+    pooled.value_open /= with_value;
   }
   std::sort(ratios.begin(), ratios.end());
   pooled.ratio_median = ratios[ratios.size() / 2];

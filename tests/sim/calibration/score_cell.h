@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "tests/sim/calibration/score_value.h"
 #include "tests/sim/calibration/simulate_cell.h"
 
 namespace plimsoll {
 
-enum class CalibratedPart : std::uint8_t { kTtft, kInteractivity, kErrors };
 const char* Name(CalibratedPart part);
 
 // Of one part at one limit, over all paths and replicates of a cell. Shares are of the steps that
@@ -27,7 +27,11 @@ struct PartScore {
   double confident_wrong = 0;   // A pass although the truth misses, or a fail although it holds.
   double confident_wrong_error = 0;
   double too_close = 0;
-  double failed = 0;        // Confident fails.
+  double failed = 0;  // Confident fails.
+  // Of latency parts: the percentile's own interval contains the percentile of the other replicates
+  // on the path, and how often an end of it is open.
+  double value_covered = 0;
+  double value_open = 0;
   double width = 0;         // Mean width of the interval.
   double oracle_width = 0;  // 2 x 1.96 standard deviations of the share over replicates on a path.
   double ratio() const { return oracle_width > 0 ? width / oracle_width : 0; }
@@ -41,11 +45,11 @@ double StandardError(const std::vector<double>& by_path);
 
 // The long-run value of the 90th percentile (interactivity: reached by 90%), or the error share.
 double LongRunValue(const std::vector<const SimulatedStep*>& steps, CalibratedPart part);
-// With the limit set so that the long-run value is `off` worse than it.
+// With the limit set so that the long-run value is `off` worse than it, for each off.
+std::vector<PartScore> ScoreParts(const Crossed& steps, CalibratedPart part,
+                                  const std::vector<double>& offs);
+// Of one.
 PartScore ScorePart(const Crossed& steps, CalibratedPart part, double off);
-
-// The cells of one step at a limit of a latency part.
-std::vector<ShareCell> CellsAt(const SimulatedStep& step, CalibratedPart part, double limit);
 
 // Weighted by steps with data; ratio: the median cell's.
 struct Pooled {
@@ -55,6 +59,9 @@ struct Pooled {
   double confident_wrong = 0;
   double confident_wrong_worst = 0;
   double too_close = 0;
+  double value_covered = 0;  // Of latency parts.
+  double value_covered_worst = 1;
+  double value_open = 0;
   double ratio_median = 0;
   double ratio_worst = 0;
   std::uint64_t steps = 0;

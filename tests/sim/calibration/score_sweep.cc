@@ -120,7 +120,7 @@ class SweepScorer {
       counted += 1;
       const Truth always = TruthOf(long_run, {}, sessions_, history.size());
       score_.covered_long_run += always.end && Contains(*capacity.band, *always.end) ? 1 : 0;
-      AddWidth(*capacity.band);
+      AddEnds(*capacity.band, hit);
       if (!truth.end->open()) {
         truths_ += truth.end->sessions;
         between_ += 1;
@@ -136,8 +136,11 @@ class SweepScorer {
     const double n = std::max(1.0, static_cast<double>(score_.sweeps));
     score_.covered /= n;
     score_.covered_long_run /= n;
-    score_.open /= n;
-    if (closed_ > 0) score_.width_sessions /= closed_;
+    score_.open_below /= n;
+    score_.open_above /= n;
+    const double closed = std::max(1.0, static_cast<double>(score_.closed));
+    score_.width_sessions /= closed;
+    score_.closed_covered /= closed;
     if (between_ > 0) score_.truth_mean = truths_ / between_;
     if (between_ > 0) score_.named /= between_;
     score_.covered_error = StandardError(by_path_);
@@ -157,20 +160,19 @@ class SweepScorer {
     return history;
   }
 
-  void AddWidth(const CapacityBand& band) {
-    if (band.low.open() || band.high.open()) {
-      score_.open += 1;
-      return;
-    }
+  void AddEnds(const CapacityBand& band, bool hit) {
+    score_.open_below += band.low.open() ? 1 : 0;
+    score_.open_above += band.high.open() ? 1 : 0;
+    if (band.low.open() || band.high.open()) return;
+    ++score_.closed;
+    score_.closed_covered += hit ? 1 : 0;
     score_.width_sessions += band.high.sessions - band.low.sessions;
-    closed_ += 1;
   }
 
   const std::vector<std::uint32_t>& sessions_;
   const Bar& bar_;
   SweepScore score_;
   std::vector<double> by_path_;
-  double closed_ = 0;
   double truths_ = 0;
   double between_ = 0;
 };
@@ -202,13 +204,17 @@ StepVerdict JudgeSimulated(const SimulatedStep& step, const Bar& bar) {
   return verdict;
 }
 
-SweepScore ScoreSweep(const CrossedSweeps& sweeps, const std::vector<std::uint32_t>& sessions,
-                      double place) {
+Bar SweepBar(const CrossedSweeps& sweeps, double place) {
   Bar bar;
   for (std::size_t p = 0; p < std::size(kParts); ++p) {
     bar.limits.push_back(
         {.metric = kMetrics[p], .quantile = kQuantile, .value = LimitAt(sweeps, kParts[p], place)});
   }
+  return bar;
+}
+
+SweepScore ScoreSweep(const CrossedSweeps& sweeps, const std::vector<std::uint32_t>& sessions,
+                      const Bar& bar) {
   std::vector<std::vector<std::vector<Totals>>> totals(sweeps.size());  // By path and replicate.
   std::vector<std::vector<Totals>> of_path(sweeps.size());
   std::vector<Totals> long_run;
@@ -224,9 +230,18 @@ SweepScore ScoreSweep(const CrossedSweeps& sweeps, const std::vector<std::uint32
     scorer.Add(sweeps[path], totals[path], of_path[path], long_run);
   }
   SweepScore score = scorer.Finish();
-  const Truth truth = TruthOf(long_run, {}, sessions, sessions.size());
-  if (truth.end) score.at = truth.end->sessions;
+  score.at = TruthOf(long_run, {}, sessions, sessions.size()).end;
   return score;
+}
+
+std::optional<CapacityEnd> LongRunCrossing(const CrossedSweeps& sweeps,
+                                           const std::vector<std::uint32_t>& sessions,
+                                           const Bar& bar) {
+  std::vector<Totals> long_run;
+  for (const auto& path : sweeps) {
+    for (const auto& sweep : path) AddTo(long_run, TotalsOf(sweep, bar));
+  }
+  return TruthOf(long_run, {}, sessions, sessions.size()).end;
 }
 
 }  // namespace plimsoll

@@ -122,7 +122,9 @@ bool TakeToolCalls(od::value& value, ChatChunk* chunk) {
   od::array calls;
   if (TypeOf(value) != od::json_type::array) return true;
   if (value.get_array().get(calls) != SUCCESS) return false;
-  return ForElements(calls, [&](od::value& call) {
+  bool empty = true;
+  const bool all_read = ForElements(calls, [&](od::value& call) {
+    empty = false;
     od::object object;
     if (TypeOf(call) != od::json_type::object) return true;
     if (call.get_object().get(object) != SUCCESS) return false;
@@ -137,6 +139,8 @@ bool TakeToolCalls(od::value& value, ChatChunk* chunk) {
     chunk->tool_calls.push_back(piece);
     return whole;
   });
+  chunk->empty_tool_calls = chunk->empty_tool_calls || (all_read && empty);
+  return all_read;
 }
 
 // The API's older form: one call, without a list.
@@ -303,6 +307,7 @@ void Clear(ChatChunk* chunk) {
   chunk->finish = FinishReason::kNone;
   chunk->choices = chunk->finished = 0;
   chunk->usage = ChatUsage{};
+  chunk->empty_tool_calls = false;
   chunk->error_message.clear();
   chunk->error_code.clear();
   chunk->error_type.clear();

@@ -57,6 +57,7 @@ struct ChatChunk {
   bool reasons = false;    // Of the token: reasoning.
   bool role_only = false;  // Announces a role and nothing else.
   bool tool_call = false;  // Part of a tool call.
+  bool empty_tool_calls = false;  // A list of tool calls with nothing in it.
   bool has_choices = false;  // An array of them, perhaps empty: an answer, not some other JSON.
   bool has_usage = false;
   FinishReason finish = FinishReason::kNone;  // Of all choices, by Stronger().

@@ -105,6 +105,15 @@ TEST(ChatChunk, PiecesOfChoicesAreToldApartInAnyOrderOfKeys) {
       (Of{0xFFFFFFFFu, 0}));
 }
 
+TEST(ChatChunk, AnEmptyListOfToolCallsIsToldFromNone) {
+  EXPECT_TRUE(Delta(R"({"tool_calls":[]})").empty_tool_calls);
+  EXPECT_FALSE(Delta(R"({"tool_calls":[]})").tool_call);
+  EXPECT_FALSE(Delta(R"({"tool_calls":[]})").has_token);
+  EXPECT_FALSE(Delta(R"({"tool_calls":[{}]})").empty_tool_calls);
+  EXPECT_FALSE(Delta(R"({"tool_calls":null})").empty_tool_calls);
+  EXPECT_FALSE(Delta(R"({"content":"a"})").empty_tool_calls);
+}
+
 TEST(ChatChunk, TheStrongerReasonWins) {
   using enum FinishReason;
   EXPECT_EQ(Stronger(kNone, kStop), kStop);

@@ -113,7 +113,7 @@ std::string WhichIs(const std::string& option, const CLI::App& app) {
 
 // The library's complaint, where its own words do not say what to do.
 std::string Complaint(const CLI::ParseError& error, const Named& command) {
-  const std::string said = error.what();
+  std::string said = error.what();
   const auto after = [&said](std::string_view mark) {
     const std::size_t at = said.find(mark);
     return at == std::string::npos ? std::string() : said.substr(at + mark.size());

@@ -192,7 +192,7 @@ void PlaceStream(std::size_t s, Placement placement, std::int64_t slack_ms, Trac
     if (EndOf(mains[i]) <= start + slack_ms) stream.parent = static_cast<std::int32_t>(i);
   }
   if (placement == Placement::kAsync) return;
-  for (auto i = static_cast<std::size_t>(stream.parent + 1); i < mains.size(); ++i) {
+  for (auto i = static_cast<std::size_t>(std::int64_t{stream.parent} + 1); i < mains.size(); ++i) {
     const bool waits = mains[i].asked_ms() + slack_ms >= end;
     if (waits) stream.join = static_cast<std::int32_t>(i);
     if (waits || placement == Placement::kLoose) break;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/base/rng.h"
+#include "common/record/eval_outcome.h"
 #include "common/record/outcome.h"
 
 namespace plimsoll {
@@ -117,6 +118,9 @@ struct StepTally {
   double cpu_share_max = 0;        // Of one core, the busiest data loop, worst second.
   std::uint64_t records_lost = 0;  // Dropped because the uplink's bound was reached.
   std::vector<LaneTally> lanes;
+  // Evals asked within the measured time, and how they were judged; no part of anything above.
+  std::uint64_t evals_asked = 0;
+  EvalCounts evals;
   friend bool operator==(const StepTally&, const StepTally&) = default;
 };
 

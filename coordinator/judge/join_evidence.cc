@@ -49,6 +49,7 @@ void Add(FidelityEvidence& f, const FidelityEvidence& more) {
   f.tool_present += more.tool_present;
   f.tool_valid += more.tool_valid;
   f.tool_invalid += more.tool_invalid;
+  f.tool_faults.Add(more.tool_faults);
   f.reasoning_only += more.reasoning_only;
   f.hidden_reasoning += more.hidden_reasoning;
   f.doubts.no_output += more.doubts.no_output;

@@ -54,6 +54,8 @@ struct StepVerdict {
   std::vector<PartVerdict> parts;    // In the bar's order; of a void step all read no data.
   double offered_share = 0;
   double sent_share = 0;
+  // What failed the step beside its parts, in a word: "evals". Empty: nothing.
+  std::string failed_beside;
   bool holds() const { return verdict == Verdict::kPass; }
 };
 
@@ -65,7 +67,8 @@ Lean LeanOf(const StepVerdict& step);
 // The name of step.parts[index], as short as it is unambiguous in the step: "TTFT", or "TTFT P99"
 // beside another limit on TTFT, or "heavy TTFT".
 std::string LabelOf(const StepVerdict& step, std::size_t index);
-// "TTFT" or "TTFT, errors": the parts of `step` with `verdict`, in the bar's order; "" if none.
+// "TTFT" or "TTFT, errors": the parts of `step` with `verdict`, in the bar's order, and of a fail
+// what failed it beside them; "" if none.
 std::string PartsWith(const StepVerdict& step, Verdict verdict);
 
 }  // namespace plimsoll

@@ -46,7 +46,7 @@ void EnterVerdict(EvalSummary* evals, StepVerdict* step) {
   if (step->is_void) {
     evals->verdict = Verdict::kNoData;
     evals->lean = Lean::kNone;
-    evals->reason = "the step is void: " + (step->reasons.empty() ? "" : step->reasons.front());
+    evals->reason = "the step is void: " + FirstReason(*step);
     return;
   }
   if (evals->verdict != Verdict::kFail) return;

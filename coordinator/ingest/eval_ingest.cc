@@ -24,7 +24,7 @@ EvalEvidence EvalIngest::Empty(std::size_t blocks) const {
 
 void EvalIngest::BeginStep(const StepPlan& plan) {
   step_number_ = plan.step;
-  step_ = Empty(static_cast<std::size_t>(plan.measure / plan.block));
+  step_ = Empty(plan.blocks());
   broken_off_ = false;
   tally_asked_ = 0;
   tally_counts_ = {};

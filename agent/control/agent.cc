@@ -118,16 +118,16 @@ void Agent::Handle(const AskEvals& message) {
   if (run_ == nullptr || run_->evals == nullptr) {
     return Fault(absl::FailedPreconditionError("evals asked for by a run that has none"));
   }
-  run_->evals->AskMiniRun({.part = message.part,
-                           .parts = message.parts,
-                           .at_once = message.at_once,
-                           .limit = message.limit},
-                          [this](const EvalAsker::MiniRunResult& result) {
-                            if (link_ == nullptr) return;
-                            link_->Send(EvalsAsked{.asked = result.asked,
-                                                   .left = result.left,
-                                                   .last_sequence = run_->uplink.Flush()});
-                          });
+  run_->evals->AskMiniRun(
+      {.part = message.part,
+       .parts = message.parts,
+       .at_once = message.at_once,
+       .limit = message.limit},
+      [this](const EvalAsker::MiniRunResult& result) {
+        if (link_ == nullptr) return;
+        link_->Send(EvalsAsked{
+            .asked = result.asked, .left = result.left, .last_sequence = run_->uplink.Flush()});
+      });
 }
 
 void Agent::Handle(const PrepareStep& message) {

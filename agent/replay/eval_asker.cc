@@ -28,13 +28,13 @@ EvalJudgement JudgementOf(const EvalCase& eval, const CallResult& result) {
 // One eval in flight.
 class EvalAsker::Ask final : public CallObserver {
  public:
-  // `number`: the lane's in the trickle.
-  Ask(EvalAsker& asker, std::uint32_t lane, std::uint32_t number, const EvalTurn& turn,
-      StepWindow* window)
-      : lane(lane),
-        number(number),
-        turn(turn),
-        window(window),
+  // `in_trickle`: the lane's number there.
+  Ask(EvalAsker& asker, std::uint32_t of_lane, std::uint32_t in_trickle, const EvalTurn& which,
+      StepWindow* current)
+      : lane(of_lane),
+        number(in_trickle),
+        turn(which),
+        window(current),
         released(asker.scheduler_.Now()),
         measured(window != nullptr && window->Measures(released)),
         asker_(asker) {}
@@ -80,8 +80,8 @@ void EvalAsker::AskMiniRun(const MiniRunPart& part,
   mini_run_->at_once = part.at_once;
   mini_run_->begun = scheduler_.Now();
   mini_run_->done = std::move(done);
-  const std::vector<EvalTurn> all = MiniRun(static_cast<std::uint32_t>(set_.cases.size()),
-                                            plan_.evals->repeats, plan_.seed);
+  const std::vector<EvalTurn> all =
+      MiniRun(static_cast<std::uint32_t>(set_.cases.size()), plan_.evals->repeats, plan_.seed);
   for (std::size_t i = part.part; i < all.size(); i += part.parts) {
     mini_run_->turns.push_back(all[i]);
   }
@@ -188,8 +188,8 @@ void EvalAsker::OnEnded(Ask& ask, const CallResult& result) {
     ask.window->evals.Add(judgement.outcome);
     --ask.window->evals_open;
   }
-  const auto owned = std::find_if(asks_.begin(), asks_.end(),
-                                  [&](const auto& one) { return one.get() == &ask; });
+  const auto owned =
+      std::find_if(asks_.begin(), asks_.end(), [&](const auto& one) { return one.get() == &ask; });
   const std::unique_ptr<Ask> ended = std::move(*owned);  // Destroyed last: `result` may be its.
   asks_.erase(owned);
   if (mini) {
@@ -210,8 +210,8 @@ void EvalAsker::Cut(Which which) {
   const MonoTime now = scheduler_.Now();
   // Ending one changes the list, so look again after each.
   for (;;) {
-    const auto open = std::find_if(asks_.begin(), asks_.end(),
-                                   [&](const auto& ask) { return which(*ask); });
+    const auto open =
+        std::find_if(asks_.begin(), asks_.end(), [&](const auto& ask) { return which(*ask); });
     if (open == asks_.end()) return;
     OnEnded(**open, {.outcome = Outcome::kCut, .end = now});
   }

@@ -2,10 +2,10 @@
 // step the trickle of its lanes. Judges the answers; none is kept. Evals are requests of their own:
 // they count in no number of the load, and no lane waits for one.
 //
-// A lane's eval falls due with one of its calls (EvalTrickle) and is asked in a turn of its own after
-// that call was handed over, in whatever state the lane then is. At most one of a lane is in flight:
-// what falls due meanwhile is asked when that one has ended. Nothing is tried again: an eval whose
-// call fails is unanswered.
+// A lane's eval falls due with one of its calls (EvalTrickle) and is asked in a turn of its own
+// after that call was handed over, in whatever state the lane then is. At most one of a lane is in
+// flight: what falls due meanwhile is asked when that one has ended. Nothing is tried again: an
+// eval whose call fails is unanswered.
 #pragma once
 
 #include <cstdint>

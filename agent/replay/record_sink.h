@@ -1,4 +1,5 @@
-// RecordSink: where a lane puts the record of an attempt that ended, and an eval its own. Real: agent/uplink/uplink.
+// RecordSink: where a lane puts the record of an attempt that ended, and an eval its own. Real:
+// agent/uplink/uplink.
 #pragma once
 
 #include "common/record/call_record.h"

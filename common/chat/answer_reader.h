@@ -25,8 +25,8 @@ enum class BodyKind : std::uint8_t {
 // What of an answer its caller wants, beside its timing.
 struct AnswerWants {
   std::size_t content_bytes_max = 0;  // Of its content; 0: none of it.
-  const ToolSet* tools = nullptr;     // Those that were offered; null: not known. Outlives the answer.
-  bool whole = false;                 // Its tool calls as they came, unjudged: an eval's.
+  const ToolSet* tools = nullptr;  // Those that were offered; null: not known. Outlives the answer.
+  bool whole = false;              // Its tool calls as they came, unjudged: an eval's.
 };
 
 class AnswerReader final : private SseParser::Sink {

@@ -63,13 +63,13 @@ struct CallResult {
   std::uint32_t tokens_first_chunk = kAbsentTokens;
   std::uint32_t chunks = 0;
   std::uint16_t http_status = 0;
-  std::uint8_t flags = 0;    // RecordFlag bits: connection, cap, tool call.
-  std::uint8_t answer = 0;   // AnswerFlag bits; of an eval without tool calls judged.
+  std::uint8_t flags = 0;         // RecordFlag bits: connection, cap, tool call.
+  std::uint8_t answer = 0;        // AnswerFlag bits; of an eval without tool calls judged.
   ToolFaultBits tool_faults = 0;  // What is wrong with its tool calls.
-  bool streamed = false;     // The answer came as an event stream.
-  std::uint8_t resends = 0;  // Bodies sent again after a kept connection had died unnoticed.
-  Duration retry_after{-1};  // From the Retry-After header; negative: absent.
-  std::string message;       // For people: what went wrong, in a line. Empty when ok.
+  bool streamed = false;          // The answer came as an event stream.
+  std::uint8_t resends = 0;       // Bodies sent again after a kept connection had died unnoticed.
+  Duration retry_after{-1};       // From the Retry-After header; negative: absent.
+  std::string message;            // For people: what went wrong, in a line. Empty when ok.
   // What a client sends again as the assistant's turn: the first choice's content, without its
   // reasoning, refusal and tool calls. UTF-8. Empty where none was wanted or it was too long.
   std::string content;

@@ -43,8 +43,7 @@ StatusOr<EvalRecord> FromProto(const v1::EvalRecord& in) {
   record.released = checks.Offset(in.released_ns(), "released_ns");
   checks.Require(in.duration_ns() <= kSpan, "duration_ns", "at most 30 days");
   const std::uint32_t status = in.http_status();
-  checks.Require(status == 0 || (status >= 100 && status <= 999), "http_status",
-                 "0 or 100 to 999");
+  checks.Require(status == 0 || (status >= 100 && status <= 999), "http_status", "0 or 100 to 999");
   const auto call = static_cast<unsigned>(in.call());
   const auto outcome = static_cast<unsigned>(in.outcome());
   checks.Require(IsOutcome(call), "call", "a known outcome");
@@ -97,8 +96,8 @@ StatusOr<std::vector<EvalRecord>> ReadEvals(const v1::RecordBatch& in) {
   for (const v1::EvalRecord& one : in.evals()) {
     auto record = FromProto(one);
     if (!record.ok()) {
-      return absl::InvalidArgumentError(fmt::format("{} (eval {} of {})", MessageOf(record.status()),
-                                                    evals.size() + 1, size));
+      return absl::InvalidArgumentError(
+          fmt::format("{} (eval {} of {})", MessageOf(record.status()), evals.size() + 1, size));
     }
     evals.push_back(*record);
   }

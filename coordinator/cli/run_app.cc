@@ -155,7 +155,8 @@ Status RunApp::SetUp() {
   ASSIGN_OR_RETURN(plan_, MakeRunPlan(loaded_.scenario, *loaded_.corpus,
                                       {.run_id = info_.id,
                                        .nonce = info_.nonce,
-                                       .corpus_digest = loaded_.corpus_digest}));
+                                       .corpus_digest = loaded_.corpus_digest,
+                                       .eval_set = loaded_.evals_text}));
   ASSIGN_OR_RETURN(secrets_, ReadTargetSecrets(plan_.target));
   target_ = std::make_unique<HttpCallTransport>(http_, loop_, plan_.target, secrets_);
   RETURN_IF_ERROR(StartLinks());
@@ -186,7 +187,8 @@ Status RunApp::StartLinks() {
               .bar = loaded_.scenario.bar,
               .corpus = loaded_.corpus,
               .corpus_bytes = loaded_.corpus_bytes,
-              .build = kVersion},
+              .build = kVersion,
+              .evals = loaded_.evals},
       RunDeps{.scheduler = loop_,
               .links = *links_,
               .journal = *journal_,

@@ -12,6 +12,7 @@
 #include "common/wire/corpus_codec.h"
 #include "coordinator/cli/corpus_files.h"
 #include "coordinator/cli/recipe_files.h"
+#include "coordinator/evals/builtin_sets.h"
 #include "coordinator/scenario/scenario_reader.h"
 
 namespace plimsoll {
@@ -43,6 +44,25 @@ Status LoadCorpus(LoadedScenario* loaded) {
   return absl::OkStatus();
 }
 
+Status LoadEvals(LoadedScenario* loaded) {
+  if (!loaded->scenario.evals) return absl::OkStatus();
+  const EvalsSpec& spec = *loaded->scenario.evals;
+  if (spec.file.empty()) {
+    ASSIGN_OR_RETURN(loaded->evals_text, BuiltinSetText(spec.builtin));
+    loaded->evals_label = spec.builtin;
+  } else {
+    auto text = ReadWholeFile(spec.file, kEvalSetBytesMax);
+    if (!text.ok()) return Annotate(text.status(), spec.file);
+    loaded->evals_text = *std::move(text);
+    loaded->evals_label = std::filesystem::path(spec.file).filename().string();
+  }
+  // Each case proves itself here, before a window is spent.
+  auto set = ReadEvalSet(spec.file.empty() ? spec.builtin : spec.file, loaded->evals_text);
+  if (!set.ok()) return set.status();
+  loaded->evals = std::make_shared<const EvalSet>(*std::move(set));
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 StatusOr<LoadedScenario> LoadScenario(const std::string& path) {
@@ -55,6 +75,7 @@ StatusOr<LoadedScenario> LoadScenario(const std::string& path) {
   auto recipe = ReadRecipe(loaded.scenario.recipe, folder);
   if (!recipe.ok()) return Annotate(recipe.status(), path);
   loaded.recipe = *std::move(recipe);
+  RETURN_IF_ERROR(LoadEvals(&loaded));
   RETURN_IF_ERROR(LoadCorpus(&loaded));
   return loaded;
 }

@@ -8,6 +8,7 @@
 
 #include "common/base/status.h"
 #include "common/corpus/session.h"
+#include "common/evals/eval_set.h"
 #include "coordinator/planning/planner.h"
 #include "coordinator/scenario/scenario.h"
 #include "coordinator/store/run_values.h"
@@ -20,7 +21,10 @@ struct LoadedScenario {
   std::shared_ptr<const Corpus> corpus;  // Shared with the run and its preflight.
   std::string corpus_bytes;
   std::string corpus_digest;
-  std::string corpus_label;  // "agentx.corpus, 100 sessions".
+  std::string corpus_label;              // "agentx.corpus, 100 sessions".
+  std::shared_ptr<const EvalSet> evals;  // Null: the scenario has none.
+  std::string evals_text;
+  std::string evals_label;  // "basic", or the file's name.
   KeptRecipe recipe;
   std::vector<std::string> baseline_doubts;  // Warnings of the runs that the bar came from.
 };

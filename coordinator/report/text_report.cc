@@ -12,6 +12,7 @@
 #include "coordinator/judge/proportion.h"
 #include "coordinator/report/bar_text.h"
 #include "coordinator/report/cost_text.h"
+#include "coordinator/report/eval_text.h"
 #include "coordinator/report/fidelity_text.h"
 #include "coordinator/report/replay_text.h"
 #include "coordinator/report/text_layout.h"
@@ -151,6 +152,12 @@ std::string Legend(const ReportModel& model) {
   add("agent",
       "skew: its start against the common one; late P99: releases behind their plan; loop lag: its "
       "longest stall; cpu%: its busiest second, of one core");
+  if (any([](const StepSummary& s) { return s.evals.has_value(); })) {
+    add("evals",
+        "questions with known answers, asked beside the load and in none of its numbers; they "
+        "decide "
+        "a step only by failing confidently");
+  }
   add("books", "counts of agents, records and store that must agree, or the step is void");
   if (any([](const StepSummary& s) { return s.verdict.verdict == Verdict::kTooClose; })) {
     add("too close", "the interval crosses the limit; + leans to pass, - to fail");
@@ -307,6 +314,7 @@ std::string StepDetails(const ReportedStep& step) {
       text += Detail(LabelOf(s.verdict, i), fmt::format("{}: {}", Name(part.verdict), part.reason));
     }
   }
+  if (s.evals) text += Detail("evals", EvalSentence(*s.evals, s.errors.attempts));
   text += Detail("TTFT", TtftSentence(s.ttft));
   text += Detail("interactivity", InteractivitySentence(step));
   text += Detail("attempts", OutcomeSentence(s.errors));

@@ -12,6 +12,7 @@
 #include "common/base/wall_watch.h"
 #include "coordinator/fleet/fleet.h"
 #include "coordinator/ingest/batch_gate.h"
+#include "coordinator/ingest/eval_ingest.h"
 #include "coordinator/ingest/step_ingest.h"
 #include "coordinator/judge/bar.h"
 #include "coordinator/judge/early_look.h"
@@ -24,6 +25,8 @@
 
 namespace plimsoll {
 
+struct EvalSet;
+
 struct RunSpec {
   RunPlan plan;
   RunSettings settings;
@@ -32,6 +35,7 @@ struct RunSpec {
       corpus;                // Shared with the CLI, which drew its preflight call from it.
   std::string corpus_bytes;  // Shipped to agents that do not hold plan.corpus_digest.
   std::string build;
+  std::shared_ptr<const EvalSet> evals = nullptr;  // What plan.evals says; null without.
 };
 
 struct RunStep {
@@ -85,11 +89,12 @@ class RunDriver final : public FleetEvents {
   // What a slot's present incarnation has sent.
   struct SlotState {
     BatchGate gate;
-    std::optional<StepClosed> closing;  // Waits for its last batch.
-    std::optional<Stopped> stopped;     // Said; its last batch may be on the way.
-    std::optional<StepTally> tally;     // Of the current step.
-    bool lost = false;                  // An agent of the slot, in the current step.
-    Duration clock_uncertainty{};       // When the step's start was converted.
+    std::optional<StepClosed> closing;      // Waits for its last batch.
+    std::optional<EvalsAsked> evals_asked;  // The same.
+    std::optional<Stopped> stopped;         // Said; its last batch may be on the way.
+    std::optional<StepTally> tally;         // Of the current step.
+    bool lost = false;                      // An agent of the slot, in the current step.
+    Duration clock_uncertainty{};           // When the step's start was converted.
     // Counts on with every agent that the slot loses, and over all slots when lanes end.
     std::uint32_t generation = 0;
   };
@@ -109,9 +114,15 @@ class RunDriver final : public FleetEvents {
   void Do(const action::Say& a);
   void Do(const action::Finish& a);
   void Do(const action::EndMeasure& a);
+  void Do(const action::AskEvals& a);
 
   void PlanLooks();
   void Look(std::uint32_t done);
+
+  static std::unique_ptr<EvalIngest> MakeEvalIngest(const EvalSet* set);
+  void EvalsIfComplete(std::uint32_t slot);
+  void SayMiniRun() const;
+  void JudgeEvals(StepVerdict* verdict, RunStep* step);
 
   void CloseIfComplete(std::uint32_t slot);
   void StopIfComplete(std::uint32_t slot);
@@ -134,8 +145,10 @@ class RunDriver final : public FleetEvents {
   const ReplayFacts replay_facts_;
   TemplateFit fit_;  // As preflight found it.
   std::unique_ptr<StepIngest> ingest_;
-  std::vector<LaneSpec> lanes_;      // Of the current step.
-  std::uint64_t records_acked_ = 0;  // Of the whole run.
+  const std::unique_ptr<EvalIngest> evals_;  // Null: the plan has none.
+  EvalEvidence last_evals_;                  // Of the last judged step: an extension joins it.
+  std::vector<LaneSpec> lanes_;              // Of the current step.
+  std::uint64_t records_acked_ = 0;          // Of the whole run.
   std::vector<RunStep> steps_;
   std::vector<StepFigures> figures_;     // Of the ladder's steps that were judged.
   std::optional<WallWatch> wall_;        // Of the present step.

@@ -7,6 +7,7 @@
 
 #include "common/base/limits.h"
 #include "common/base/text.h"
+#include "coordinator/evals/eval_step.h"
 #include "coordinator/judge/join_evidence.h"
 #include "coordinator/judge/judge_step.h"
 #include "coordinator/run/run_driver.h"
@@ -33,6 +34,11 @@ StepEvidence RunDriver::EvidenceOfStep() {
   evidence.identities.push_back({.name = "records acked = records kept by the store",
                                  .left = static_cast<std::int64_t>(records_acked_),
                                  .right = static_cast<std::int64_t>(deps_.journal.records_kept())});
+  const bool any_lost = std::any_of(evidence.agents.begin(), evidence.agents.end(),
+                                    [](const AgentEvidence& agent) { return agent.lost; });
+  if (evals_ != nullptr && !any_lost) {
+    for (Identity& one : evals_->Identities()) evidence.identities.push_back(std::move(one));
+  }
   replay_facts_.Describe(&evidence.replay);
   if (wall_) {
     wall_->Look();
@@ -52,6 +58,7 @@ void RunDriver::Do(const action::JudgeStep&) {
   RunStep step{.summary = Summarize(evidence, verdict), .note = machine_.state().step_note};
   step.summary.origin = machine_.state().origin;
   step.summary.suspicions = LookAt(evidence, verdict);
+  JudgeEvals(&verdict, &step);
   if (finding_) {
     step.summary.plan.measure = spec_.settings.step.measure;  // As planned; origin says the rest.
     AddNote(step.note, EarlyWords(*finding_, evidence.plan.measure, ingest_->hung_up()));
@@ -116,6 +123,7 @@ void RunDriver::Do(const action::BreakOffStep&) {
   commit_.Cancel();
   looks_.clear();
   ingest_->BreakOff();
+  if (evals_ != nullptr) evals_->BreakOff();
   const StepPlan& plan = machine_.state().step;
   const MonoTime now = deps_.scheduler.Now();
   const MonoTime from = times_.step_start.value_or(now) + plan.warm_up;
@@ -133,6 +141,10 @@ void RunDriver::KeepBrokenOffStep() {
   RunStep step{.summary = SummarizeBrokenOff(evidence, spec_.bar, *broken_off_),
                .note = machine_.state().step_note};
   step.summary.origin = machine_.state().origin;
+  if (evals_ != nullptr) {
+    step.summary.evals = SummarizeEvalsSoFar(evals_->kinds(), evals_->step(), evals_->mini_run(),
+                                             FirstReason(step.summary.verdict));
+  }
   if (ingest_->hung_up() > 0) {
     AddNote(step.note, fmt::format("{} calls were hung up by the stop and are not counted",
                                    ingest_->hung_up()));

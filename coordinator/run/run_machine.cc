@@ -6,6 +6,7 @@
 
 #include "common/base/limits.h"
 #include "coordinator/run/ladders.h"
+#include "coordinator/run/machine_step.h"
 #include "coordinator/run/run_words.h"
 
 namespace plimsoll {
@@ -62,13 +63,19 @@ class Transition {
   void On(const event::RunReadyBy& e) {
     if (s_.phase == RunPhase::kPrepareRun) {
       s_.waiting_for.erase(e.slot);
-      if (s_.waiting_for.empty()) NextStepOrStop();
+      if (s_.waiting_for.empty()) MiniEvalsOrStep();
     } else if (s_.phase == RunPhase::kStep) {
       s_.lost.erase(e.slot);  // Replaced before the step that it voided was judged.
     } else if (s_.phase == RunPhase::kReplace) {
       s_.lost.erase(e.slot);
       if (s_.lost.empty()) PrepareStep();
     }
+  }
+
+  void On(const event::EvalsAskedBy& e) {
+    if (s_.phase != RunPhase::kMiniEvals) return;
+    s_.waiting_for.erase(e.slot);
+    if (s_.waiting_for.empty()) NextStepOrStop();
   }
 
   void On(const event::StepReadyBy& e) {
@@ -116,6 +123,7 @@ class Transition {
         Lose(e.slot, e.reason);
         break;
       case RunPhase::kPrepareRun:
+      case RunPhase::kMiniEvals:
       case RunPhase::kPrepareStep:
         Lose(e.slot, e.reason);
         if (!TooManyLosses()) Replace();
@@ -174,6 +182,10 @@ class Transition {
         EndRun(ExitCode::kCouldNotRun, NotReady(s_, "taken over plan and corpus", kPrepareLimit),
                StopKind::kAbort);
         break;
+      case RunPhase::kMiniEvals:
+        Do(action::Say{EvalsLate(s_)});
+        NextStepOrStop();
+        break;
       case RunPhase::kPrepareStep:
         EndRun(ExitCode::kNoData, NotReady(s_, "prepared the step", s_.step.prime_limit + kSlack),
                StopKind::kDrain);
@@ -215,9 +227,10 @@ class Transition {
  private:
   void Do(MachineAction action) { actions_.push_back(std::move(action)); }
 
-  void WaitForAll() {
+  void WaitForAll() { WaitForFirst(settings_.agents); }
+  void WaitForFirst(std::uint32_t slots) {
     s_.waiting_for.clear();
-    for (std::uint32_t slot = 0; slot < settings_.agents; ++slot) s_.waiting_for.insert(slot);
+    for (std::uint32_t slot = 0; slot < slots; ++slot) s_.waiting_for.insert(slot);
   }
 
   // Agents may dial in, and leave, before preflight is over.
@@ -230,30 +243,18 @@ class Transition {
     Do(action::SetDeadline{kPrepareLimit});
   }
 
+  void MiniEvalsOrStep() {
+    if (settings_.mini_run.askers == 0) return NextStepOrStop();
+    s_.phase = RunPhase::kMiniEvals;
+    WaitForFirst(settings_.mini_run.askers);
+    Do(action::AskEvals{settings_.mini_run});
+    Do(action::SetDeadline{settings_.mini_run.limit + kSlack});
+  }
+
   void NextStepOrStop() {
-    if (s_.steps_made >= limits::kStepsMax) {
-      return EndSweep(
-          {.reason = fmt::format("{} steps were run, no more are possible", limits::kStepsMax),
-           .ends_run = true});
-    }
-    const SweepDecision decision = NextStep(OfLadder(s_.history, LadderName(settings_, s_.ladder)),
-                                            RulesOf(settings_, s_.ladder, s_.elapsed));
+    const SweepDecision decision = DecideNext(settings_, s_);
     if (decision.kind == SweepDecision::Kind::kStop) return EndSweep(decision);
-    const bool repeats = decision.kind == SweepDecision::Kind::kRepeat;
-    // What was cut short and then had no data is measured whole.
-    s_.look = !repeats || !s_.origin.failed_early_after;
-    const bool planned = decision.kind == SweepDecision::Kind::kRun;
-    s_.origin = {.kind = KindOf(decision.kind),
-                 .ladder = LadderName(settings_, s_.ladder),
-                 .reason = decision.reason,
-                 .failed_early_after = {}};
-    s_.step_note = planned ? "" : decision.reason;
-    s_.step = settings_.step;
-    s_.step.sessions = decision.sessions;
-    const bool extends = decision.kind == SweepDecision::Kind::kExtend;
-    if (extends) s_.step.warm_up = s_.step.prime_limit = Duration{0};
-    const bool first_of_tier = s_.ladder > 0 && OfLadder(s_.history, s_.origin.ladder).empty();
-    s_.fresh = s_.steps_made > 0 && !extends && (settings_.drain_between_steps || first_of_tier);
+    SetNextStep(settings_, decision, &s_);
     s_.lost.empty() ? PrepareStep() : Replace();
   }
 
@@ -297,7 +298,7 @@ class Transition {
   // Ends the run if so. One that comes and goes in these phases is no agent to measure with. Before
   // the first step any loss ends the run: see Replace().
   bool TooManyLosses() {
-    if (s_.phase == RunPhase::kPrepareRun) return false;
+    if (s_.steps_made == 0) return false;
     if (++s_.prepare_losses <= kPrepareLossesMax * settings_.agents) return false;
     EndRun(ExitCode::kNoData,
            fmt::format("agents were lost {} times while a step was prepared", s_.prepare_losses),
@@ -313,7 +314,7 @@ class Transition {
     // The lanes of an agent that is new have to warm up, whatever the step is.
     s_.step.warm_up = settings_.step.warm_up;
     s_.step.prime_limit = settings_.step.prime_limit;
-    if (s_.phase == RunPhase::kPrepareRun) {
+    if (s_.steps_made == 0) {
       return EndRun(ExitCode::kCouldNotRun, "an agent was lost before the first step",
                     StopKind::kAbort);
     }

@@ -93,7 +93,7 @@ struct MachineRig {
     CloseAll();
     JudgeAs(Verdict::kFail);
   }
-  // Any phase but kDone.
+  // Any phase but kDone, and but the evals', which few runs have.
   void To(RunPhase wanted) {
     switch (wanted) {
       case RunPhase::kPreflight:
@@ -110,8 +110,9 @@ struct MachineRig {
         return ToReplace();
       case RunPhase::kStop:
         return ToStop();
+      case RunPhase::kMiniEvals:
       case RunPhase::kDone:
-        ADD_FAILURE() << "there is no way on from done";
+        ADD_FAILURE() << "no way there";
     }
   }
 

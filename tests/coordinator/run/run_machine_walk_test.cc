@@ -12,7 +12,7 @@ MachineEvent RandomEvent(Rng* rng, const MachineState& state) {
   const auto slot = static_cast<std::uint32_t>(rng->Below(2));
   // Mostly of the present step.
   const std::uint32_t step = rng->Chance(0.9) ? state.step.step : state.step.step - 1;
-  switch (rng->Below(17)) {
+  switch (rng->Below(18)) {
     case 0:
       return event::PreflightDone{rng->Chance(0.9) ? absl::OkStatus()
                                                    : absl::UnavailableError("dead")};
@@ -45,6 +45,8 @@ MachineEvent RandomEvent(Rng* rng, const MachineState& state) {
       return event::StepJudged{VerdictOf(static_cast<Verdict>(1 + rng->Below(4))), 3};
     case 14:
       return event::RunReadyBy{slot};
+    case 16:
+      return event::EvalsAskedBy{slot};
     case 15:
       return event::LookFailed{step, 2, 41s, "slow"};
     default:
@@ -54,7 +56,7 @@ MachineEvent RandomEvent(Rng* rng, const MachineState& state) {
 
 TEST(RunMachineWalk, NeverStuckAndNeverFinishingTwice) {
   constexpr std::uint64_t kWalks = 1000;
-  std::size_t phases_seen[8] = {};
+  std::size_t phases_seen[9] = {};
   for (std::uint64_t seed = 1; seed <= kWalks; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Rng rng(seed);
@@ -65,6 +67,7 @@ TEST(RunMachineWalk, NeverStuckAndNeverFinishingTwice) {
       settings.drain_between_steps = rng.Chance(0.3);
       settings.tier_ladders = {{.name = "light", .tier = 1, .sessions = {5}}};
     }
+    if (rng.Chance(0.5)) settings.mini_run = {.askers = 2, .at_once = 2, .limit = 60s};
     MachineRig rig(settings);
     rig.Feed(event::Begin{});
     bool deadline = false;
@@ -102,7 +105,10 @@ TEST(RunMachineWalk, NeverStuckAndNeverFinishingTwice) {
     ASSERT_EQ(rig.DidEver<action::Finish>().size(), 1u);
     EXPECT_FALSE(rig.DidEver<action::Finish>()[0].reason.empty());
   }
-  for (std::size_t phase = 0; phase < 7; ++phase) EXPECT_GT(phases_seen[phase], 100u) << phase;
+  for (std::size_t phase = 0; phase < 9; ++phase) {
+    if (phase == static_cast<std::size_t>(RunPhase::kDone)) continue;
+    EXPECT_GT(phases_seen[phase], 100u) << phase;
+  }
 }
 
 }  // namespace

@@ -310,6 +310,7 @@ int RunApp::Run() {
   Say(fmt::format("run {} (seed {}, nonce {})", info_.id, info_.seed, info_.nonce));
   for (const std::string& warning : SecretsSaid(loaded_.recipe)) Say(warning);
   for (const std::string& doubt : loaded_.baseline_doubts) Say("warning: " + doubt);
+  if (loaded_.evals != nullptr) Say(EvalsSaid(loaded_));
   if (api_ != nullptr) Say(ApiAddresses());
   {
     // The third leaves with what there is; one more, while that is written, ends the process: the

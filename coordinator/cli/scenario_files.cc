@@ -80,6 +80,12 @@ StatusOr<LoadedScenario> LoadScenario(const std::string& path) {
   return loaded;
 }
 
+std::string EvalsSaid(const LoadedScenario& loaded) {
+  return fmt::format("evals: {}, {} cases (SHA-256 {}), {:.4g}% of all requests",
+                     loaded.evals_label, loaded.evals->cases.size(), Sha256Hex(loaded.evals_text),
+                     loaded.scenario.evals->share * 100);
+}
+
 std::string MakeRunId(WallTime now, const std::string& name) {
   const std::time_t seconds =
       std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count();

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -25,7 +26,7 @@ class AnswerBook {
 
   // The case that asks this, by HashBytes() of its last user message; null: none does.
   const EvalCase* Find(std::uint64_t last_user_hash) const;
-  std::size_t size() const { return set_.cases.size(); }
+  std::span<const EvalCase> cases() const { return set_.cases; }
 
   static AnswerPlan Right(const EvalCase& eval);
   // One of the case's wrong answers, by `draw`.

@@ -102,6 +102,7 @@ void CallMeter::EngineAborted(MonoTime now) {
 }
 
 void CallMeter::Delivered(bool usage_known, MonoTime now) {
+  if (!open_) return;
   if (!streams_) {
     ++gateway_->answers[2];
     ++gateway_->forwarded_answers[2];
@@ -122,6 +123,7 @@ void CallMeter::Delivered(bool usage_known, MonoTime now) {
 }
 
 void CallMeter::BrokeOff(MonoTime now) {
+  if (!open_) return;
   CountHttp(200);
   if (!streams_) {
     ++gateway_->answers[2];

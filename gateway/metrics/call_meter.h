@@ -38,6 +38,7 @@ class CallMeter {
   void EngineFinished(bool length_limited, MonoTime now);
   // The engine was told that nobody wants the rest.
   void EngineAborted(MonoTime now);
+  // How the call ended, once; what comes after the first of these counts nothing.
   // The answer went out whole; `usage_known`: with its usage.
   void Delivered(bool usage_known, MonoTime now);
   // It broke off: this side of it ended the stream.

@@ -28,7 +28,7 @@ TEST(AnswerBook, AnswersEveryQuestionRightAndWrong) {
   ASSERT_TRUE(set.ok());
   const auto book = AnswerBook::Load(kFile);
   ASSERT_TRUE(book.ok()) << MessageOf(book.status());
-  EXPECT_EQ((*book)->size(), set->cases.size());
+  EXPECT_EQ((*book)->cases().size(), set->cases.size());
   for (const EvalCase& asked : set->cases) {
     SCOPED_TRACE(asked.id);
     const EvalCase* const found = (*book)->Find(QuestionOf(asked));

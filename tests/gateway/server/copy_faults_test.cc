@@ -47,32 +47,55 @@ class CopyFaultsTest : public GatewayTest {
 
 const std::string kPrompt = R"(vllm:prompt_tokens_total{engine="0",model_name="m"})";
 
-TEST_F(CopyFaultsTest, ACopyThatCrashesTakesItsStreamsAlongAndComesBackAnew) {
-  StartWith("faults: [{kind: crash, copies: [1], at: 500ms, from: first_request, for: 1s}]");
+TEST_F(CopyFaultsTest, ACopyThatCrashesTakesItsStreamsAlong) {
+  StartWith("faults: [{kind: crash, copies: [1], in_flight_min: 2, down: 1h}]");
   EXPECT_EQ(Short(1), 200);
-  const double started = ValueOf(Copy(1), "process_start_time_seconds");
   EXPECT_EQ(ValueOf(Copy(1), kPrompt), 2);
   const auto lost = Long(1);
   const auto kept = Long(0);
+  EXPECT_EQ(Short(1), 503) << "this one is too many";
   EXPECT_FALSE(lost->ReadUntil("data: [DONE]"));
   EXPECT_EQ(Get("/metrics/engine/1").status, 0) << "nobody is there";
+  EXPECT_THAT(Get("/metrics").body, Not(HasSubstr(R"(engine="1")")));
   EXPECT_EQ(Short(1), 503);
   EXPECT_EQ(Short(0), 200);
-  EXPECT_THAT(Get("/metrics").body, Not(HasSubstr(R"(engine="1")")));
   EXPECT_TRUE(kept->ReadUntil("plimsoll_sent_ns")) << "the other copy goes on";
+  const std::string envoy = Get("/metrics/envoy").body;
+  EXPECT_EQ(ValueOf(envoy, "envoy_cluster_upstream_rq_rx_reset" + kCluster), 1);
+  EXPECT_EQ(ValueOf(envoy, R"(envoy_http_downstream_rq_xx{envoy_http_conn_manager_prefix=)"
+                           R"("http-10080",envoy_response_code_class="5"})"),
+            2);
+}
+
+TEST_F(CopyFaultsTest, ACopyComesBackAnew) {
+  StartWith("faults: [{kind: crash, copies: [1], in_flight_min: 1, down: 300ms}]");
+  const std::string prompt = Body(Words(640), R"("max_tokens":2,)");
+  EXPECT_EQ(Ask(prompt, SessionOf(1)).status, 200);
+  EXPECT_THAT(Ask(prompt, SessionOf(1)).body, HasSubstr(R"("cached_tokens":576)"));
+  const double started = ValueOf(Copy(1), "process_start_time_seconds");
+  const auto lost = Long(1);
+  EXPECT_EQ(Short(1), 503);
+  EXPECT_FALSE(lost->ReadUntil("data: [DONE]"));
   const MonoTime limit = clock_.MonoNow() + 10s;
   while (Get("/metrics/engine/1").status != 200 && clock_.MonoNow() < limit) {
   }
   const std::string back = Copy(1);
   EXPECT_EQ(ValueOf(back, kPrompt), 0);
   EXPECT_GT(ValueOf(back, "process_start_time_seconds"), started);
+  EXPECT_THAT(Ask(prompt, SessionOf(1)).body, HasSubstr(R"("cached_tokens":0)"));
+  EXPECT_EQ(ValueOf(Copy(1), kPrompt), 640);
+}
+
+TEST_F(CopyFaultsTest, ACopyMayCrashAtAnInstant) {
+  StartWith("faults: [{kind: crash, copies: [1], at: 500ms, from: first_request, for: 500ms}]");
+  Short(0);
+  const MonoTime limit = clock_.MonoNow() + 10s;
+  while (Get("/metrics/engine/1").status == 200 && clock_.MonoNow() < limit) {
+  }
+  while (Get("/metrics/engine/1").status != 200 && clock_.MonoNow() < limit) {
+  }
+  EXPECT_LT(clock_.MonoNow(), limit);
   EXPECT_EQ(Short(1), 200);
-  EXPECT_EQ(ValueOf(Copy(1), kPrompt), 2);
-  const std::string envoy = Get("/metrics/envoy").body;
-  EXPECT_EQ(ValueOf(envoy, "envoy_cluster_upstream_rq_rx_reset" + kCluster), 1);
-  EXPECT_EQ(ValueOf(envoy, R"(envoy_http_downstream_rq_xx{envoy_http_conn_manager_prefix=)"
-                           R"("http-10080",envoy_response_code_class="5"})"),
-            1);
 }
 
 TEST_F(CopyFaultsTest, ACopyMayCrashUnderLoadOnly) {

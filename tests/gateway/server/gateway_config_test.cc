@@ -133,7 +133,7 @@ TEST(GatewayConfig, AnswersAreLookedForBesideTheFile) {
                               R"("expect": {"exact": "6"}, "reference": "6"})");
   const auto loaded = LoadGatewayConfig(config);
   ASSERT_TRUE(loaded.ok()) << loaded.status();
-  EXPECT_EQ(loaded->answers->size(), 1u);
+  EXPECT_EQ(loaded->answers->cases().size(), 1u);
   EXPECT_EQ(loaded->retries, 2u);
   write("answers-test.jsonl", "{");
   EXPECT_THAT(std::string(MessageOf(LoadGatewayConfig(config).status())),

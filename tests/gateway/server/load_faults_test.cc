@@ -1,7 +1,5 @@
 // Right and wrong answers, and what goes wrong only under load or only with long conversations:
 // over real sockets.
-#include <fstream>
-
 #include "common/evals/eval_set.h"
 #include "common/sse/chat_chunk.h"
 #include "tests/gateway/server/gateway_fixture.h"
@@ -20,15 +18,14 @@ class LoadFaultsTest : public GatewayTest {
   void StartWith(std::string_view yaml) {
     auto config = ParseGatewayConfig(fmt::format("{}{}\n", kBase, yaml), "test.yaml");
     ASSERT_TRUE(config.ok()) << config.status();
-    const std::string file = PLIMSOLL_SOURCE_DIR "/deploy/evals/basic.jsonl";
-    auto book = AnswerBook::Load(file);
-    ASSERT_TRUE(book.ok()) << book.status();
-    config->answers = *book;
+    config->answers = Book();
     Start(*config);
-    std::ifstream in(file);
-    auto set = ReadEvalSet(file, std::string{std::istreambuf_iterator<char>(in), {}});
-    ASSERT_TRUE(set.ok());
-    set_ = *std::move(set);
+  }
+  // Our own set, read once: each case proves itself, which takes its time.
+  static std::shared_ptr<const AnswerBook> Book() {
+    static const auto book = AnswerBook::Load(PLIMSOLL_SOURCE_DIR "/deploy/evals/basic.jsonl");
+    EXPECT_TRUE(book.ok()) << book.status();
+    return *book;
   }
   // Calls that stay for minutes, and of which nothing is written before their end.
   void Load(std::uint32_t calls) {
@@ -62,21 +59,20 @@ class LoadFaultsTest : public GatewayTest {
   // Of every `step`th question, how many are answered right.
   std::size_t Right(std::size_t step = 1) {
     std::size_t right = 0;
-    for (std::size_t i = 0; i < set_.cases.size(); i += step) {
-      right += Asked(set_.cases[i]).outcome == EvalOutcome::kPass;
+    for (std::size_t i = 0; i < Book()->cases().size(); i += step) {
+      right += Asked(Book()->cases()[i]).outcome == EvalOutcome::kPass;
     }
     return right;
   }
 
-  EvalSet set_;
   std::vector<std::unique_ptr<RawClient>> load_;
 };
 
 TEST_F(LoadFaultsTest, EveryQuestionIsAnsweredRight) {
   StartWith("");
-  EXPECT_EQ(Right(), set_.cases.size());
+  EXPECT_EQ(Right(), Book()->cases().size());
   // Whole as well, and cut by its cap.
-  EvalCase eval = set_.cases.front();
+  EvalCase eval = Book()->cases().front();
   std::string body = EvalBody(eval, {.model = "m", .stream = false});
   EXPECT_THAT(Ask(body).body, HasSubstr("888"));
   eval.max_tokens = 1;
@@ -100,8 +96,8 @@ TEST_F(LoadFaultsTest, AnswersAreWrongUnderLoadOnly) {
 TEST_F(LoadFaultsTest, AShareOfTheAnswersIsWrong) {
   StartWith("faults: [{kind: wrong_answers, probability: 30%}]");
   const std::size_t right = Right();
-  EXPECT_GT(right, set_.cases.size() / 2);
-  EXPECT_LT(right, set_.cases.size() * 9 / 10);
+  EXPECT_GT(right, Book()->cases().size() / 2);
+  EXPECT_LT(right, Book()->cases().size() * 9 / 10);
 }
 
 TEST_F(LoadFaultsTest, ToolCallsBreakInEachWayUnderLoadOnly) {
@@ -116,8 +112,8 @@ TEST_F(LoadFaultsTest, ToolCallsBreakInEachWayUnderLoadOnly) {
     Load(2);
     std::size_t asked = 0;
     std::size_t faulty = 0;
-    for (std::size_t i = 0; i < set_.cases.size(); i += 5) {
-      const EvalCase& eval = set_.cases[i];
+    for (std::size_t i = 0; i < Book()->cases().size(); i += 5) {
+      const EvalCase& eval = Book()->cases()[i];
       const EvalJudgement judged = Asked(eval);
       if (eval.reference.tools.calls.empty()) {
         EXPECT_EQ(judged.outcome, EvalOutcome::kPass) << eval.id << ": it wants no call";

@@ -176,7 +176,7 @@ TEST_F(MetricsDeskTest, CountersMayStartAgain) {
   for (const bool restart : {false, true}) {
     StartWith(fmt::format(R"(
 metrics: [vllm, envoy]
-faults: [{{kind: metrics_reset, at: 300ms, from: first_request, form: {}}}])",
+faults: [{{kind: metrics_reset, at: 1500ms, from: first_request, form: {}}}])",
                           restart ? "restart" : "counters"));
     const double started = Value("/metrics", "process_start_time_seconds");
     Short(0);

@@ -33,8 +33,8 @@ struct LoadedScenario {
 // recipe files that it names.
 StatusOr<LoadedScenario> LoadScenario(const std::string& path);
 
-// "evals: mine.jsonl, 72 cases (SHA-256 …), 10% of all requests": which set a run asks, for its log.
-// `loaded` has evals.
+// "evals: mine.jsonl, 72 cases (SHA-256 …), 10% of all requests": which set a run asks, for its
+// log. `loaded` has evals.
 std::string EvalsSaid(const LoadedScenario& loaded);
 
 // "20261130-024559-recipe-7": sorts by time, names the scenario, is a valid run id.

@@ -112,6 +112,7 @@ TEST_F(EvalsSim, TheLoadsNumbersAreThoseOfARunWithoutThem) {
 }
 
 TEST_F(EvalsSim, WrongUnderLoadFailsTheStepThatItBreaksAtAndNotTheOneBelow) {
+  options.settings.target = 6;
   WrongFromLanes(6, 0.6);
   const RunResult result = Run();
   EXPECT_EQ(result.code, ExitCode::kMissed) << Explain(*sim, result);
@@ -141,8 +142,9 @@ TEST_F(EvalsSim, ALittleWorseIsTooCloseToCallAndBlocksNothing) {
   EXPECT_EQ(result.code, ExitCode::kHeld) << Explain(*sim, result);
 }
 
-TEST_F(EvalsSim, RefusedOnesAreUnansweredAndSoAreThoseThatTakeTooLong) {
+TEST_F(EvalsSim, RefusedOnesAreUnansweredAndNotWrong) {
   options.settings.sessions = {4};
+  options.bar.evals.drop.reset();  // Half as many answers say too little of it.
   answers.answer = [this](const EvalCase& eval, MonoTime, std::size_t n) {
     return driver_sessions > 0 && n % 2 == 0 ? Refusal() : RightAnswer(eval);
   };

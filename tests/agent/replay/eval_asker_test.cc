@@ -40,10 +40,9 @@ StepPlan LongStep(const Rig& rig) {
 }
 
 std::uint64_t MeasuredEvals(const Rig& rig) {
-  return static_cast<std::uint64_t>(
-      std::count_if(rig.sink.evals.begin(), rig.sink.evals.end(), [](const EvalRecord& e) {
-        return e.block != kWarmUpBlock && e.block != kCoolDownBlock;
-      }));
+  return static_cast<std::uint64_t>(std::count_if(
+      rig.sink.evals.begin(), rig.sink.evals.end(),
+      [](const EvalRecord& e) { return e.block != kWarmUpBlock && e.block != kCoolDownBlock; }));
 }
 
 TEST(EvalTrickleBesideLoad, TheShareIsKeptAndTheTallySaysSo) {
@@ -121,8 +120,8 @@ TEST(EvalTrickleBesideLoad, WrongRefusedAndEmptyAnswersAreToldApartAndNeverTried
   const EvalCounts& counts = rig.tally->evals;
   const std::uint64_t asked = rig.tally->evals_asked;
   ASSERT_GT(asked, 400u);
-  for (const EvalOutcome outcome : {EvalOutcome::kPass, EvalOutcome::kWrong,
-                                    EvalOutcome::kUnanswered, EvalOutcome::kEmpty}) {
+  for (const EvalOutcome outcome :
+       {EvalOutcome::kPass, EvalOutcome::kWrong, EvalOutcome::kUnanswered, EvalOutcome::kEmpty}) {
     EXPECT_NEAR(static_cast<double>(counts.of(outcome)), static_cast<double>(asked) / 4, 6);
   }
   EXPECT_EQ(counts.judged() + counts.of(EvalOutcome::kUnanswered), asked);

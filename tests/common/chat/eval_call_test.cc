@@ -17,9 +17,10 @@ const std::string kSet =
     "\n";
 
 std::string CallDelta(const std::string& name, const std::string& arguments) {
-  return Data(R"({"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c","type":"function",)"
-              R"("function":{"name":")" +
-              name + R"(","arguments":")" + arguments + R"("}}]}}]})");
+  return Data(
+      R"({"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c","type":"function",)"
+      R"("function":{"name":")" +
+      name + R"(","arguments":")" + arguments + R"("}}]}}]})");
 }
 const std::string kEnd = Finish("tool_calls") + kUsage + kDone;
 
@@ -62,10 +63,11 @@ TEST_F(EvalCallTest, SendsTheCaseAndBringsTheWholeAnswerBack) {
 
 TEST_F(EvalCallTest, ToolCallsComeBackAsTheyCameAndAreJudgedByTheCase) {
   AskFor(1);
-  const CallResult right = Stream(kRole + CallDelta("get_weather", R"({\"city\":\"Lis)") +
-                                  Data(R"({"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,)"
-                                       R"("function":{"arguments":"bon\"}"}}]}}]})") +
-                                  kEnd);
+  const CallResult right =
+      Stream(kRole + CallDelta("get_weather", R"({\"city\":\"Lis)") +
+             Data(R"({"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,)"
+                  R"("function":{"arguments":"bon\"}"}}]}}]})") +
+             kEnd);
   ASSERT_EQ(right.tools.calls.size(), 1u);
   EXPECT_EQ(right.tools.calls[0].arguments, R"({"city":"Lisbon"})");
   EXPECT_EQ(Judged(right, 1), EvalOutcome::kPass);
@@ -74,8 +76,8 @@ TEST_F(EvalCallTest, ToolCallsComeBackAsTheyCameAndAreJudgedByTheCase) {
   EXPECT_EQ(Judged(blank, 1), EvalOutcome::kToolFault);
   const CallResult none = Stream(kRole + Token("It is warm.") + Finish("stop") + kDone);
   EXPECT_EQ(Judged(none, 1), EvalOutcome::kNoCall);
-  const CallResult cut = Stream(kRole + CallDelta("get_weather", R"({\"ci)") + Finish("length") +
-                                kDone);
+  const CallResult cut =
+      Stream(kRole + CallDelta("get_weather", R"({\"ci)") + Finish("length") + kDone);
   EXPECT_TRUE(cut.tools.cut);
   EXPECT_EQ(Judged(cut, 1), EvalOutcome::kCut);
 }

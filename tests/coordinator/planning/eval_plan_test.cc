@@ -31,8 +31,8 @@ TEST(EvalPlan, TheMiniRunIsAFewAtOnceOverTheWholeFleet) {
 TEST(EvalPlan, CarriesTheTextAndTheSettings) {
   const EvalPlan plan =
       MakeEvalPlan({.share = 0.05, .repeats = 3, .deadline = Duration(9s)}, "text");
-  EXPECT_EQ(plan, (EvalPlan{
-                      .set_text = "text", .share = 0.05, .repeats = 3, .deadline = Duration(9s)}));
+  EXPECT_EQ(plan,
+            (EvalPlan{.set_text = "text", .share = 0.05, .repeats = 3, .deadline = Duration(9s)}));
 }
 
 TEST(EvalLines, SayHowManyAnswersEachStepGetsAndHowBadItMustBe) {
@@ -42,10 +42,9 @@ TEST(EvalLines, SayHowManyAnswersEachStepGetsAndHowBadItMustBe) {
   const auto set = ReadEvalSet("t", kSet);
   ASSERT_TRUE(set.ok()) << set.status();
   DryPlan dry;
-  dry.steps = {
-      {.ladder = kMixLadder, .sessions = 5, .requests = 900, .requests_at_bar = 360},
-      {.ladder = "light", .sessions = 10, .requests = 1800, .requests_at_bar = 1800},
-      {.ladder = kMixLadder, .sessions = 1, .requests = 9, .requests_at_bar = 9}};
+  dry.steps = {{.ladder = kMixLadder, .sessions = 5, .requests = 900, .requests_at_bar = 360},
+               {.ladder = "light", .sessions = 10, .requests = 1800, .requests_at_bar = 1800},
+               {.ladder = kMixLadder, .sessions = 1, .requests = 9, .requests_at_bar = 9}};
   const std::vector<std::string> lines = EvalLines(scenario, *set, "basic", dry);
   EXPECT_THAT(lines[0], HasSubstr("basic: 2 cases of 2 kinds"));
   EXPECT_THAT(lines[0], HasSubstr("10% of all requests"));

@@ -27,8 +27,9 @@ TEST(EvalReport, OneSentenceHoldsRatesOutcomesKindsFaultsAndShare) {
 
 TEST(EvalReport, WhatWasNotAnsweredHasNoRate) {
   EvalSummary none{.reason = "no eval was asked"};
-  EXPECT_EQ(EvalSentence(none, 0), "no data: none answered; unloaded none answered; no eval was "
-                                   "asked");
+  EXPECT_EQ(EvalSentence(none, 0),
+            "no data: none answered; unloaded none answered; no eval was "
+            "asked");
   const Json json = Json::parse(EvalsJson(none));
   EXPECT_TRUE(json["loaded"]["pass_share"].is_null());
   EXPECT_TRUE(json["pass_share_low_95"].is_null());

@@ -184,6 +184,16 @@ std::string Warnings(const Scenario& scenario, const DryPlan& dry) {
   std::string text;
   for (const DryStep& step : dry.steps) {
     text += FewCalls(scenario, step);
+    if (std::any_of(step.parts.begin(), step.parts.end(),
+                    [](const Precision& part) { return part.too_few_slices; })) {
+      text += LabelledLine(
+          "warning",
+          fmt::format("{}: {} in blocks of {} are too short to tell how calls of one time depend "
+                      "on each other, so TTFT and speeds can only be too close; make sweep.measure "
+                      "longer, or sweep.block shorter where calls are short",
+                      Sessions(step.sessions), ShortTime(scenario.sweep.measure),
+                      ShortTime(scenario.sweep.block)));
+    }
     if (step.sessions >= 3) continue;
     text += LabelledLine(
         "warning", fmt::format("{}: with fewer than three, intervals rest on runs of calls and are "

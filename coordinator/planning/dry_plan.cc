@@ -13,6 +13,8 @@
 #include "common/stats/student_t.h"
 #include "coordinator/judge/metrics.h"
 #include "coordinator/judge/proportion.h"
+#include "coordinator/judge/share_cell.h"
+#include "coordinator/judge/spread.h"
 #include "coordinator/judge/step_origin.h"
 #include "coordinator/planning/decision.h"
 #include "coordinator/planning/prefix_hits.h"
@@ -188,7 +190,8 @@ Interval CloseBadShares(const Limit& limit, double effective) {
           .high = fails_not(1) ? 1 : Edge(1, loose, fails_not)};
 }
 
-Precision PrecisionOf(const Limit& limit, const Sample& step, Duration measure) {
+Precision PrecisionOf(const Limit& limit, const Sample& step, const Sweep& sweep) {
+  const Duration measure = sweep.measure;
   Precision part;
   part.limit = limit;
   part.calls = static_cast<std::uint64_t>(std::nearbyint(step.requests));
@@ -205,6 +208,9 @@ Precision PrecisionOf(const Limit& limit, const Sample& step, Duration measure) 
       StudentTQuantile(0.975, step.lanes - 1.0) * std::sqrt(p * (1 - p) / effective);
   part.close = bad ? CloseBadShares(limit, effective)
                    : Interval{.low = std::max(0.0, p - half), .high = std::min(1.0, p + half)};
+  part.too_few_slices =
+      !bad && SlicesExpected(measure, sweep.block, step.lanes, step.requests) < kSlicesMin;
+  if (part.too_few_slices) part.close = Interval{.low = 0, .high = 1};
   const Chances chances = ChancesOfDecision(limit, part.calls, *part.close);
   part.better_passes = chances.better_passes;
   part.worse_fails = chances.worse_fails;
@@ -257,7 +263,7 @@ DryStep StepOf(std::uint32_t sessions, const Scenario& scenario, const std::vect
     const bool of_tier = tier != tiers.end();
     if (of_tier && tier->share == 0) continue;  // The ladder leaves it out, and so does the judge.
     const Sample& sample = of_tier ? samples[static_cast<std::size_t>(tier - tiers.begin())] : all;
-    step.parts.push_back(PrecisionOf(limit, sample, sweep.measure));
+    step.parts.push_back(PrecisionOf(limit, sample, sweep));
   }
   return step;
 }

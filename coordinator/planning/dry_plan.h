@@ -38,6 +38,9 @@ struct Precision {
   // end is of the share within its stricter edge, the low end of that within its looser one; errors
   // have both in `close`. Absent: a single lane or no call.
   std::optional<Interval> close;
+  // Of latencies: the measured time is too short, or its blocks too long, to tell how calls of one
+  // time depend on each other (Slices): every share reads too close.
+  bool too_few_slices = false;
   // The chance that a recipe 20% better than the limit reads pass, and one 20% worse fail
   // (coordinator/planning/decision.h). Absent where `close` is.
   std::optional<double> better_passes;

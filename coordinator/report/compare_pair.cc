@@ -94,16 +94,16 @@ StepDifference DifferenceAt(const ComparedRun& a, const FoundStep& of_a, const C
   if (difference.why_not.empty()) difference.why_not = WhyNoCells(a, of_a.index);
   if (difference.why_not.empty()) difference.why_not = WhyNoCells(b, of_b.index);
   if (!difference.why_not.empty()) return difference;
-  std::vector<ShareCell> cells_a;
-  std::vector<ShareCell> cells_b;
+  SharePart shares_a{.half_block = of_a.step->summary.plan.block / 2};
+  SharePart shares_b{.half_block = of_b.step->summary.plan.block / 2};
   const std::vector<std::string> tiers = TierNames(a.scenario);
-  if (!ShareCellsOf(part_a.limit, part, a.cells[of_a.index], tiers, &cells_a) ||
-      !ShareCellsOf(part_a.limit, part, b.cells[of_b.index], tiers, &cells_b)) {
+  if (!ShareCellsOf(part_a.limit, part, a.cells[of_a.index], tiers, &shares_a.cells) ||
+      !ShareCellsOf(part_a.limit, part, b.cells[of_b.index], tiers, &shares_b.cells)) {
     difference.why_not = "the stored cells are of another bar";
     return difference;
   }
   const bool bad = IsBadShare(part_a.limit.metric);
-  difference.share = DifferenceOf(cells_a, cells_b, pairing, bad);
+  difference.share = DifferenceOf(shares_a, shares_b, pairing, bad);
   difference.first_better = bad ? difference.share.value < 0 : difference.share.value > 0;
   return difference;
 }

@@ -161,9 +161,11 @@ void WarnOf(const ComparedRun& a, const ComparedRun& b, const std::string& lette
                     letter, differences.things, words));
   } else if (differences.things == 1) {
     comparison->notes.push_back(fmt::format("A and {} differ in one thing: {}", letter, words));
-  } else if (a.recipe && b.recipe) {
+  } else if (a.recipe && b.recipe && LoadDifferences(a, b).empty()) {
     comparison->notes.push_back(fmt::format(
-        "A and {} do not differ in anything that is kept: what differs is the window", letter));
+        "A and {} do not differ in recipe, target or load, as far as is kept: what differs is the "
+        "window{}",
+        letter, a.info.seed != b.info.seed ? ", and which sessions were drawn" : ""));
   }
   if (a.info.plimsoll_version != b.info.plimsoll_version) {
     comparison->warnings.push_back(fmt::format("A was run by plimsoll {}, {} by {}",

@@ -18,14 +18,9 @@
 namespace plimsoll {
 namespace {
 
-using testing::AFile;
-using testing::ARecipe;
-using testing::ComparedScenario;
 using ::testing::Contains;
-using ::testing::ElementsAre;
 using testing::ExpectGolden;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using ::testing::Not;
 using testing::TwoRecipes;
 
@@ -197,91 +192,6 @@ TEST(Compare, PartsWithoutDataAndVoidStepsGiveNoDifference) {
   for (CellCounts& cell : runs[1].cells[0]) cell.parts.clear();
   comparison = CompareRuns(runs, 10);
   EXPECT_THAT(At(comparison, 10, Metric::kTtft).why_not, HasSubstr("another bar"));
-}
-
-TEST(Compare, WhatWasNotMeasuredAlikeIsNamed) {
-  const struct {
-    void (*change)(ComparedRun&);
-    const char* want;
-  } cases[] = {
-      {[](ComparedRun& r) { r.info.corpus_digest = "beef"; }, "another corpus (c0ffee00 against"},
-      {[](ComparedRun& r) { r.scenario.mix[0].share = 3; }, "another mix (1 heavy : 1 light"},
-      {[](ComparedRun& r) { r.model.bar.limits[0].value = 6; }, "another bar (TTFT P90 <= 5.3 s"},
-      {[](ComparedRun& r) { r.model.bar.limits.pop_back(); }, "another bar"},
-      {[](ComparedRun& r) { r.scenario.replay.history = History::kLive; },
-       "other replay settings (history)"},
-      {[](ComparedRun& r) {
-         r.scenario.replay.think_time = ThinkTime::kRecorded;
-         r.scenario.replay.failure.attempts_max = 1;
-       },
-       "other replay settings (think time, failure policy)"},
-      {[](ComparedRun& r) { r.scenario.sweep.measure = 10min; },
-       "another measured time (5m in blocks of 1m against 10m"},
-      {[](ComparedRun& r) { r.scenario.sweep.block = 30s; }, "blocks of 30s"},
-      {[](ComparedRun& r) { r.scenario.sweep.warm_up = 30s; }, "another warm-up (2m against 30s)"},
-      {[](ComparedRun& r) { r.scenario.sweep.drain_between_steps = true; },
-       "other between_steps (keep against drain)"},
-  };
-  EXPECT_THAT(NotComparable(TwoRecipes()), IsEmpty());
-  for (const auto& c : cases) {
-    std::vector<ComparedRun> runs = TwoRecipes();
-    c.change(runs[1]);
-    EXPECT_THAT(NotComparable(runs), ElementsAre(HasSubstr(c.want)));
-    const Comparison anyway = CompareRuns(runs, 10);
-    EXPECT_THAT(anyway.warnings, Contains(HasSubstr("not comparable: ")));
-    EXPECT_THAT(anyway.pairs[0].steps, IsEmpty()) << c.want;
-    EXPECT_FALSE(anyway.pairs[0].paired);
-    EXPECT_FALSE(anyway.pairs[0].capacity_supported);
-    EXPECT_FALSE(anyway.pairs[0].cost_supported);
-    EXPECT_THAT(anyway.pairs[0].cost, HasSubstr("not comparable: "));
-    EXPECT_FALSE(anyway.has_winner) << anyway.winner;
-    EXPECT_THAT(anyway.winner, HasSubstr("none: not comparable: A was not measured as B was"));
-  }
-  // Where only one holds the target, too.
-  std::vector<ComparedRun> runs = TwoRecipes();
-  runs[0].info.corpus_digest = "beef";
-  EXPECT_FALSE(CompareRuns(runs, 15).has_winner);
-}
-
-TEST(Compare, WarnsWhereMoreThanOneThingDiffers) {
-  Comparison comparison = CompareRuns(TwoRecipes(), 10);
-  EXPECT_THAT(comparison.warnings,
-              ElementsAre(HasSubstr("differ in 2 things, so a difference cannot be put down to one "
-                                    "of them: 7.yaml -> 6.yaml (key engine.chunk); nodes (5 "
-                                    "against 4")));
-  std::vector<ComparedRun> runs = TwoRecipes();
-  runs[1].model.price->nodes = 4;
-  Conclude(runs[1].model);
-  comparison = CompareRuns(runs, 10);
-  EXPECT_THAT(comparison.warnings, IsEmpty());
-  EXPECT_THAT(comparison.notes, Contains(HasSubstr("differ in one thing: 7.yaml -> 6.yaml")));
-
-  runs[1].model.price->micros = 20'000'000;
-  comparison = CompareRuns(runs, 10);
-  EXPECT_THAT(comparison.warnings, Contains(HasSubstr("differ in 2 things")));
-  EXPECT_THAT(comparison.warnings,
-              Contains(HasSubstr("price of a node-hour (20.00 USD against 14.40 USD)")));
-  runs[1].model.price->micros = runs[0].model.price->micros;
-
-  runs[1].scenario.target.model = "glm-5.4";
-  runs[1].scenario.target.headers = {{"x-team", "secret-value"}};
-  runs[1].scenario.target.extra_body = "\"a\":1";
-  runs[1].info.plimsoll_version = "0.2.0";
-  comparison = CompareRuns(runs, 10);
-  EXPECT_THAT(comparison.warnings, Contains(HasSubstr("differ in 4 things")));
-  EXPECT_THAT(comparison.warnings, Contains(HasSubstr("target headers (x-team)")));
-  EXPECT_THAT(comparison.warnings, Contains(HasSubstr("plimsoll 0.2.0")));
-  EXPECT_THAT(comparison.warnings, Not(Contains(HasSubstr("secret-value"))));
-}
-
-TEST(Compare, SaysThatARecipeIsNotKept) {
-  std::vector<ComparedRun> runs = TwoRecipes();
-  runs[0].recipe.reset();
-  EXPECT_THAT(CompareRuns(runs, 10).warnings, Contains(HasSubstr("no recipe is kept with B")));
-  runs = TwoRecipes();
-  runs[1] = runs[0];
-  runs[1].info.id = "again";
-  EXPECT_THAT(CompareRuns(runs, 10).notes, Contains(HasSubstr("what differs is the window")));
 }
 
 TEST(Compare, TheTargetIsTheScenariosOrMustBeNamed) {

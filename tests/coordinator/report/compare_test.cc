@@ -1,6 +1,7 @@
 // Comparisons over models: the ranking, what the data supports, what is refused and warned of, and
 // how it reads (golden files; PLIMSOLL_UPDATE_GOLDEN=1 rewrites them).
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 
 #include <nlohmann/json.hpp>
@@ -42,7 +43,8 @@ TEST(Compare, TheCheapestThatHoldsTheTargetWins) {
   EXPECT_EQ(at_ten.runs[0].id, "20260102-recipe-7");
   EXPECT_DOUBLE_EQ(*at_ten.runs[0].cost.per_session_hour.value, 4.8);
   EXPECT_DOUBLE_EQ(*at_ten.runs[1].cost.per_session_hour.value, 5.76);
-  EXPECT_THAT(at_ten.winner, HasSubstr("the cheapest of 2 that hold 10 sessions, at 4.8 USD"));
+  EXPECT_THAT(at_ten.winner, HasSubstr("the cheapest of 2 that hold 10 sessions (9.7 requests in "
+                                       "flight), at 4.8 USD"));
 
   const Comparison at_fifteen = CompareRuns(TwoRecipes(), 15);
   EXPECT_THAT(at_fifteen.winner, HasSubstr("the only one that holds 15 sessions"));
@@ -154,6 +156,68 @@ TEST(Compare, CapacitiesThatMayBeTheSameAreNotToldApart) {
   EXPECT_FALSE(comparison.pairs[0].capacity_supported);
   EXPECT_THAT(comparison.pairs[0].capacity, HasSubstr("not supported by this data"));
   EXPECT_FALSE(comparison.pairs[0].cost_supported);
+}
+
+// A capacity of `low` to `high` sessions, likeliest `value`.
+Capacity CapacityAt(double low, double value, double high) {
+  const auto at = [](double sessions) {
+    return CapacityEnd{.sessions = sessions, .requests_in_flight = std::floor(sessions) * 0.5};
+  };
+  Capacity capacity{.passed = 10};
+  capacity.band = CapacityBand{.value = at(value), .low = at(low), .high = at(high)};
+  return capacity;
+}
+
+TEST(Compare, CapacitiesAreInWholeSessionsRoundedDownAsTheReportHasThem) {
+  std::vector<ComparedRun> runs = TwoRecipes();
+  runs[1].model.capacity = CapacityAt(1050.2, 1234.5, 1400);
+  runs[0].model.capacity = CapacityAt(90, 100.99, 104.96);
+  const Comparison comparison = CompareRuns(runs, 10);
+  ASSERT_EQ(comparison.runs[0].id, "20260102-recipe-7");
+  EXPECT_EQ(comparison.pairs[0].capacity,
+            "A 1234.5 → 1234 sessions [1050–1400] (617.0 requests in flight [525.0–700.0]), B "
+            "100.9 → 100 sessions [90–104] (50.0 requests in flight [45.0–52.0]): that A holds "
+            "more is supported");
+  const std::string text = CompareText(comparison);
+  // The requests beside a capacity are its own, not those of the last step that held.
+  EXPECT_THAT(text, HasSubstr("A  pass    1234 [1050–1400]  617.0"));
+  EXPECT_THAT(text, HasSubstr("B  pass    100 [90–104]      50.0"));
+  EXPECT_THAT(text, Not(HasSubstr("e+0")));
+}
+
+TEST(Compare, CapacitiesThatShareAWholeNumberAreNotToldApart) {
+  const auto supported = [](const Capacity& a, const Capacity& b) {
+    std::vector<ComparedRun> runs = TwoRecipes();
+    runs[1].model.capacity = a;
+    runs[0].model.capacity = b;
+    const PairComparison pair = CompareRuns(runs, 10).pairs[0];
+    return std::pair(pair.capacity_supported, pair.cost_supported);
+  };
+  // Both may hold 11, though 11.2 is more than 11.1.
+  EXPECT_FALSE(supported(CapacityAt(11.2, 12, 13), CapacityAt(10, 10.5, 11.1)).first);
+  EXPECT_TRUE(supported(CapacityAt(12, 12, 13), CapacityAt(10, 10.5, 11.1)).first);
+  // At 12 of five nodes a session costs 72 / 12, at 10 of four 57.6 / 10: not dearer, not cheaper.
+  EXPECT_FALSE(supported(CapacityAt(12.5, 13, 14), CapacityAt(10, 10, 10)).second);
+  EXPECT_TRUE(supported(CapacityAt(13, 13, 14), CapacityAt(10, 10, 10.9)).second);
+  // Under 5 is at most 4.
+  const CapacityEnd under{.kind = CapacityEnd::Kind::kBelow, .sessions = 5};
+  Capacity below{.passed = 10};
+  below.band = CapacityBand{.value = under, .low = under, .high = under};
+  EXPECT_TRUE(supported(CapacityAt(5, 5, 6), below).first);
+  EXPECT_FALSE(supported(CapacityAt(4, 5, 6), below).first);
+  Capacity none{.passed = 10};
+  EXPECT_FALSE(supported(CapacityAt(5, 5, 6), none).first);
+}
+
+TEST(Compare, RequestsInFlightThatNobodyToldAreNotZero) {
+  std::vector<ComparedRun> runs = TwoRecipes();
+  for (ReportedStep& step : runs[0].model.steps) step.summary.requests_in_flight_mean = 0;
+  const Comparison comparison = CompareRuns(runs, 10);
+  EXPECT_FALSE(comparison.runs[1].target_in_flight.has_value());
+  EXPECT_FALSE(comparison.pairs[0].steps[0].in_flight_other.has_value());
+  const std::string text = CompareText(comparison);
+  EXPECT_THAT(text, HasSubstr("target     10 sessions; requests in flight: A 9.7\n"));
+  EXPECT_THAT(text, HasSubstr("  10 sessions, 9.7 requests in flight against –\n"));
 }
 
 TEST(Compare, OtherSeedsAreNotPaired) {

@@ -1,6 +1,7 @@
 #include "common/stats/histogram_sum.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 namespace plimsoll {
@@ -9,10 +10,8 @@ void HistogramSum::Add(const Histogram& histogram) {
   if (histogram.empty()) return;
   const std::vector<Histogram::Bucket>& buckets = histogram.buckets();
   if (!buckets.empty()) {
-    if (counts_.empty()) counts_.resize(Histogram::kBuckets, 0);
-    first_ = std::min(first_, buckets.front().index);
-    end_ = std::max(end_, buckets.back().index + 1);
-    for (const Histogram::Bucket& bucket : buckets) counts_[bucket.index] += bucket.count;
+    Cover(buckets.front().index, buckets.back().index);
+    for (const Histogram::Bucket& bucket : buckets) counts_[bucket.index - base_] += bucket.count;
   }
   parts_.min = any_ ? std::min(parts_.min, histogram.min()) : histogram.min();
   parts_.max = std::max(parts_.max, histogram.max());
@@ -21,9 +20,23 @@ void HistogramSum::Add(const Histogram& histogram) {
   any_ = true;
 }
 
+// In whole octaves, so that it grows a few times at most.
+void HistogramSum::Cover(std::uint32_t first, std::uint32_t last) {
+  constexpr std::uint32_t kOctave = 1u << Histogram::kSubBucketBits;
+  const std::uint32_t from = first / kOctave * kOctave;
+  const std::uint32_t to = (last / kOctave + 1) * kOctave;
+  if (counts_.empty()) base_ = from;
+  if (from < base_) {
+    counts_.insert(counts_.begin(), base_ - from, 0);
+    base_ = from;
+  }
+  if (to > base_ + counts_.size()) counts_.resize(to - base_, 0);
+}
+
 Histogram HistogramSum::Take() {
-  for (std::uint32_t i = first_; i < end_; ++i) {
-    if (counts_[i] > 0) parts_.buckets.push_back({i, std::exchange(counts_[i], 0)});
+  for (std::size_t i = 0; i < counts_.size(); ++i) {
+    if (counts_[i] == 0) continue;
+    parts_.buckets.push_back({base_ + static_cast<std::uint32_t>(i), std::exchange(counts_[i], 0)});
   }
   parts_.sum_high = static_cast<std::uint64_t>(sum_ >> 64);
   parts_.sum_low = static_cast<std::uint64_t>(sum_);
@@ -31,8 +44,6 @@ Histogram HistogramSum::Take() {
   parts_ = {};
   sum_ = 0;
   any_ = false;
-  first_ = Histogram::kBuckets;
-  end_ = 0;
   return merged;
 }
 

@@ -14,13 +14,14 @@ class HistogramSum {
   // Adds the observations of `histogram`; time: its buckets.
   void Add(const Histogram& histogram);
   // The merged histogram, equal to what Merge() of all gives; the sum begins anew. Time: the
-  // buckets between the first and the last that was counted.
+  // buckets between the first and the last that were ever counted.
   Histogram Take();
 
  private:
-  std::vector<std::uint64_t> counts_;          // By bucket; empty: none was counted yet.
-  std::uint32_t first_ = Histogram::kBuckets;  // Counted buckets lie in [first_, end_).
-  std::uint32_t end_ = 0;
+  void Cover(std::uint32_t first, std::uint32_t last);
+
+  std::vector<std::uint64_t> counts_;  // By bucket from base_ on: as far as any was counted.
+  std::uint32_t base_ = 0;
   bool any_ = false;
   Histogram::Parts parts_;  // Without buckets and sum.
   Uint128 sum_ = 0;

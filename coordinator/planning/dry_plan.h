@@ -61,6 +61,10 @@ struct DryStep {
   // In the measured time: as recorded, and at the bar (the fewer; equal without latency limits).
   double requests = 0;
   double requests_at_bar = 0;
+  // Requests in flight on average, likewise: as recorded (of a corpus that is not scaled down what
+  // planning/peak.h says of so many sessions), and at the bar. 0: no call takes any time.
+  double in_flight = 0;
+  double in_flight_at_bar = 0;
   // Tokens of the requests as recorded.
   double tokens_in = 0;
   double tokens_cached = 0;  // With a cache that forgets nothing that was sent of a session.

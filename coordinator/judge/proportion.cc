@@ -138,18 +138,9 @@ Interval FromVarianceAtP(double share, double effective, double t) {
   return {.low = middle - half, .high = middle + half};
 }
 
-// By what multiple of p(1−p) calls' mean squared residual at a p under test exceeds 1, divided by
-// N, at the p that is just not rejected; infinite if none is.
-double ResidualsFactor(double effective, double t) {
-  const double left = effective - t * t;
-  return left > 0 ? 1 / left : std::numeric_limits<double>::infinity();
-}
-
-// The p with (s − p)² <= t²/N · (s(1−s) + (s − p)²); everything if N <= t².
-Interval FromResidualsAtP(double share, double effective, double t) {
-  const double factor = ResidualsFactor(effective, t);
-  if (!std::isfinite(factor)) return {};
-  const double half = t * std::sqrt(share * (1 - share) * factor);
+// The p with (s − p)² <= t²/N · s(1−s).
+Interval FromVarianceAsSeen(double share, double effective, double t) {
+  const double half = t * std::sqrt(share * (1 - share) / effective);
   return {.low = share - half, .high = share + half};
 }
 
@@ -181,9 +172,9 @@ ShareInterval ShareOf(const std::vector<ShareCell>& cells, const Confidence& con
   const double t = StudentTQuantile(1 - confidence.tail, result.degrees);
   const double effective = sample.n / result.design_effect;
   const Interval at_p = FromVarianceAtP(sample.share(), effective, t);
-  const Interval residuals = FromResidualsAtP(sample.share(), effective, t);
-  result.low = std::clamp(std::min(at_p.low, residuals.low), 0.0, result.share);
-  result.high = std::clamp(std::max(at_p.high, residuals.high), result.share, 1.0);
+  const Interval as_seen = FromVarianceAsSeen(sample.share(), effective, t);
+  result.low = std::clamp(std::min(at_p.low, as_seen.low), 0.0, result.share);
+  result.high = std::clamp(std::max(at_p.high, as_seen.high), result.share, 1.0);
   return result;
 }
 
@@ -212,7 +203,7 @@ QuantileBand BandOf(double quantile, const std::vector<ShareCell>& cells, Durati
   if (two_sided && spread.degrees > 0) {
     const double t = StudentTQuantile(1 - kTail, spread.degrees);
     const double effective = sample.n / DesignEffect(sample, spread.variance);
-    const double half = t * std::sqrt(quantile * (1 - quantile) * ResidualsFactor(effective, t));
+    const double half = t * std::sqrt(quantile * (1 - quantile) / effective);
     band = {.low = quantile - half, .high = quantile + half};
   }
   // Half a call, so that rounding decides nothing.

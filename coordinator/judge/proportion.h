@@ -13,9 +13,8 @@
 //   deff       max(1, (V_lanes + V_time) ÷ binomial); N ÷ deff is how many calls they are worth.
 //   degrees    Satterthwaite's: (V_lanes + V_time)² ÷ (V_lanes²/(lanes − 1) + V_time²/its own).
 //              For runs half of runs − 1, at least 1: neighbouring runs often share a session.
-//   test       p is rejected when (s − p)² > t² · deff/N · max(p(1−p), s(1−s) + (s − p)²), with t
-//              the 1 − tail quantile of Student's t: the variance of a call if p were true, and the
-//              calls' own mean squared residual at p.
+//   test       p is rejected when (s − p)² > t² · deff/N · max(p(1−p), s(1−s)), with t the 1 − tail
+//              quantile of Student's t: a call's variance if p were true, and as it was seen.
 //   interval   from the smallest to the largest p not rejected: both conditions are quadratic in p,
 //              so it is closed form, and the hull of the two intervals.
 //
@@ -68,7 +67,7 @@ struct QuantileBand {
 };
 
 // The shares that lie at the true q-quantile, with 95%: those s that do not reject q,
-// (s − q)² <= t² · q(1−q) ÷ (N/deff − t²), the test of the rule above with its design effect and
+// (s − q)² <= t² · deff/N · q(1−q), the test of the rule above with its design effect and
 // degrees learnt from `cells`, which count the calls within any threshold whose share is near q.
 // The ends of the quantile's own interval are the quantiles at the band's (Woodruff 1952;
 // value_interval.h). Where the band reaches all calls, or the cells show no spread, the rule above

@@ -177,8 +177,7 @@ TEST(ShareOf, EndsAreWhereTheStatedTestTurns) {
     const double worth = static_cast<double>(interval.n) / interval.design_effect;
     const double t = StudentTQuantile(0.975, interval.degrees);
     const auto rejected = [&](double p) {
-      const double squared = (s - p) * (s - p);
-      return squared > t * t / worth * std::max(p * (1 - p), s * (1 - s) + squared);
+      return (s - p) * (s - p) > t * t / worth * std::max(p * (1 - p), s * (1 - s));
     };
     constexpr double kStep = 1e-7;
     if (interval.low > 2 * kStep) {

@@ -41,6 +41,8 @@ ModelList::ModelList(HttpTransport& http, Scheduler& scheduler, const TargetPlan
   }
   for (const auto& header : target.headers) request.headers.push_back(header);
   request.ca_file = target.ca_file;
+  request.client_cert = target.client_cert;
+  request.client_key = target.client_key;
   request.connect_timeout = target.connect_timeout;
   limit_ = scheduler.After(kLimit, [this] { Finish(NoList("it did not come in time")); });
   transfer_ = http.Start(std::move(request), *this);
@@ -53,8 +55,13 @@ void ModelList::OnBody(std::string_view bytes, MonoTime) {
 }
 
 void ModelList::OnEnd(const TransferEnd& end) {
-  if (status_ == 0 && end.result == TransferResult::kConnectError) {
-    return Finish({.kind = ModelsAnswer::Kind::kUnreachable, .ids = {}, .message = end.message});
+  const bool no_connection =
+      end.result == TransferResult::kConnectError || end.tls != TlsTrouble::kNone;
+  if (status_ == 0 && no_connection) {
+    return Finish({.kind = ModelsAnswer::Kind::kUnreachable,
+                   .ids = {},
+                   .message = end.message,
+                   .tls = end.tls});
   }
   if (end.result != TransferResult::kOk) return Finish(NoList(end.message));
   if (status_ != 200) return Finish(NoList(fmt::format("HTTP {}", status_)));

@@ -59,6 +59,8 @@ TEST(ScenarioReader, ReadsTheWholeLanguage) {
                  .model = "glm",
                  .bearer_env = "TOKEN_1",
                  .ca_file = "d/ca.pem",
+                 .client_cert = "d/me.pem",
+                 .client_key = "/keys/me.key",
                  .headers = {{"x-team", "staging"}},
                  .affinity_play_header = "X-Play",
                  .affinity_parent_header = "X-Parent",
@@ -242,6 +244,29 @@ TEST(ScenarioReader, CostHasNodesAndAPriceWithItsCurrency) {
     Problems problems("s.yaml");
     (void)ReadScenario(std::string(kMinimal) + "cost: " + cost + "\n", "", problems);
     EXPECT_THAT(problems.Lines(), ::testing::Contains(::testing::HasSubstr(words))) << cost;
+  }
+}
+
+TEST(ScenarioReader, CertificatesAreForHttpsAndAKeyIsOfOne) {
+  const auto with = [](const std::string& url, const std::string& more) {
+    std::string yaml(kMinimal);
+    const std::size_t at = yaml.find("target: ");
+    yaml.replace(at, yaml.find('\n', at) - at,
+                 "target: {url: \"" + url + "\", model: x, " + more + "}");
+    Problems problems("s.yaml");
+    (void)ReadScenario(yaml, "", problems);
+    return problems.Lines();
+  };
+  EXPECT_THAT(with("https://h/v1", "ca_file: a, client_cert: b, client_key: c"), ElementsAre());
+  EXPECT_THAT(with("https://h/v1", "client_cert: b"), ElementsAre());
+  EXPECT_THAT(with("https://h/v1", "client_key: c"),
+              ElementsAre("s.yaml:2: target.client_key: is of no certificate, write client_cert: "
+                          "PATH beside it"));
+  for (const std::string key : {"ca_file", "client_cert"}) {
+    EXPECT_THAT(with("http://h/v1", key + ": a"),
+                ElementsAre("s.yaml:2: target." + key +
+                            ": is for https, and target.url begins with http://; write https:// "
+                            "or take it out"));
   }
 }
 

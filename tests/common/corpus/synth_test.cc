@@ -167,7 +167,7 @@ TEST(SynthFanOut, HasThePublishedSiblingsAndLengths) {
   double calls = 0;
   for (const std::uint64_t seed : {21u, 22u}) {
     for (const Session& session :
-         SynthCorpus({.seed = seed, .heavy = 0, .mid = 2500, .light = 0}).sessions) {
+         SynthCorpus({.seed = seed, .heavy = 0, .mid = 1500, .light = 0}).sessions) {
       if (session.streams.size() == 1) continue;
       std::map<std::int32_t, std::size_t> siblings;
       std::vector<std::size_t> lengths(session.streams.size());
@@ -186,16 +186,15 @@ TEST(SynthFanOut, HasThePublishedSiblingsAndLengths) {
     }
   }
   const double all = groups[1] + groups[2] + groups[3];
-  ASSERT_GT(all, 200);
+  ASSERT_GT(all, 150);
   constexpr std::array<double, 4> kRecorded{0, 21.0 / 38, 9.0 / 38, 8.0 / 38};
   for (std::size_t count = 1; count <= 3; ++count) {
     // Two standard errors of what 38 groups show.
     const double noise = 2 * std::sqrt(kRecorded[count] * (1 - kRecorded[count]) / 38);
-    EXPECT_NEAR(groups[count] / all, kRecorded[count], noise) << count << " siblings";
+    EXPECT_NEAR(groups[count] / all, kRecorded[count], noise)
+        << count << " siblings, of " << all << " groups";
   }
   EXPECT_NEAR(calls / subagents, 676.0 / 63, 0.2 * 676 / 63);
-  std::printf("FANOUT %f %f %f %f n %f\n", groups[1] / all, groups[2] / all, groups[3] / all,
-              calls / subagents, all);
 }
 
 INSTANTIATE_TEST_SUITE_P(Tiers, SynthPublished, testing::ValuesIn(kPublished),

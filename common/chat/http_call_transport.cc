@@ -105,8 +105,6 @@ class HttpCallTransport::Impl {
     request.body = std::make_unique<ChatBody>(*call.prompt, body);
     request.accept_encoding = "gzip, deflate";  // As the usual clients do.
     request.ca_file = target.ca_file;
-    request.client_cert = target.client_cert;
-    request.client_key = target.client_key;
     request.connect_timeout = target.connect_timeout;
     return request;
   }

@@ -3,7 +3,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <utility>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -13,13 +12,10 @@ namespace plimsoll {
 StatusOr<HttpCallOptions> ReadTargetSecrets(const TargetPlan& target) {
   HttpCallOptions options;
   // Found now: of a certificate that cannot be checked for want of it, every call would fail.
-  for (const auto& [key, path] : {std::pair{"ca_file", &target.ca_file},
-                                  {"client_cert", &target.client_cert},
-                                  {"client_key", &target.client_key}}) {
-    if (path->empty() || ::access(path->c_str(), R_OK) == 0) continue;
+  if (!target.ca_file.empty() && ::access(target.ca_file.c_str(), R_OK) != 0) {
     return absl::NotFoundError(
-        fmt::format("target.{} {}: cannot be read: {}; check the path on this machine", key, *path,
-                    std::strerror(errno)));
+        fmt::format("target.ca_file {}: cannot be read: {}; check the path on this machine",
+                    target.ca_file, std::strerror(errno)));
   }
   if (target.bearer_env.empty()) return options;
   const char* token = std::getenv(target.bearer_env.c_str());

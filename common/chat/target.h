@@ -8,8 +8,8 @@
 
 namespace plimsoll {
 
-// NotFound, naming it, if the target names a variable that is not set here, or a file of
-// certificates that cannot be read here.
+// NotFound, naming it, if the target names a variable that is not set here, or a CA file that
+// cannot be read here.
 StatusOr<HttpCallOptions> ReadTargetSecrets(const TargetPlan& target);
 
 }  // namespace plimsoll

@@ -86,10 +86,6 @@ struct TargetPlan {
   std::string
       bearer_env;  // Environment variable that holds the token; the token itself never travels.
   std::string ca_file;  // PEM bundle for https; empty: the system's.
-  // PEM files that we show a server that asks who we are; empty: none. The key may lie in the
-  // certificate's file, and client_key is empty then. Paths travel, the files never do.
-  std::string client_cert;
-  std::string client_key;
   std::vector<std::pair<std::string, std::string>> headers;  // Static ones.
   std::string affinity_play_header;  // Carries the play's id; empty: not sent.
   std::string

@@ -72,8 +72,6 @@ void ToProto(const TargetPlan& target, v1::TargetPlan* out) {
   out->set_model(target.model);
   out->set_bearer_env(target.bearer_env);
   out->set_ca_file(target.ca_file);
-  out->set_client_cert(target.client_cert);
-  out->set_client_key(target.client_key);
   for (const auto& [name, value] : target.headers) {
     v1::Header* header = out->add_headers();
     header->set_name(name);
@@ -113,10 +111,6 @@ StatusOr<TargetPlan> FromProto(const v1::TargetPlan& in) {
   target.model = checks.Name(in.model(), "model");
   target.bearer_env = checks.Line(in.bearer_env(), wire::kNameBytesMax, "bearer_env");
   target.ca_file = checks.Line(in.ca_file(), wire::kPathBytesMax, "ca_file");
-  target.client_cert = checks.Line(in.client_cert(), wire::kPathBytesMax, "client_cert");
-  target.client_key = checks.Line(in.client_key(), wire::kPathBytesMax, "client_key");
-  checks.Require(target.client_key.empty() || !target.client_cert.empty(), "client_key",
-                 "only with a client_cert");
   checks.Require(static_cast<std::size_t>(in.headers_size()) <= wire::kHeadersMax, "headers",
                  "at most 64");
   for (const v1::Header& header : in.headers()) {

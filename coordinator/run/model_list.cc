@@ -41,8 +41,6 @@ ModelList::ModelList(HttpTransport& http, Scheduler& scheduler, const TargetPlan
   }
   for (const auto& header : target.headers) request.headers.push_back(header);
   request.ca_file = target.ca_file;
-  request.client_cert = target.client_cert;
-  request.client_key = target.client_key;
   request.connect_timeout = target.connect_timeout;
   limit_ = scheduler.After(kLimit, [this] { Finish(NoList("it did not come in time")); });
   transfer_ = http.Start(std::move(request), *this);

@@ -20,13 +20,12 @@ UnreachableText UnreachableWords(TlsTrouble tls) {
       return {"no TLS connection comes to be with the gateway",
               "check that the port in target.url has TLS; if it has none, write http://"};
     case TlsTrouble::kWantsClient:
-      return {"the gateway wants a certificate of ours, or another one",
-              "write PEM files of one that it accepts as target.client_cert and "
-              "target.client_key"};
+      return {
+          "the gateway wants a certificate of ours",
+          "this version shows none: name an address in target.url that lets the token alone in"};
     case TlsTrouble::kOurFiles:
       return {"a certificate file of ours cannot be used",
-              "check that target.ca_file, target.client_cert and target.client_key are PEM files, "
-              "that the key is the certificate's, and that it has no pass phrase"};
+              "check that target.ca_file is a PEM file of certificates"};
   }
   return {"the gateway cannot be reached", "check target.url and that it is up"};
 }

@@ -45,21 +45,15 @@ void ReadRecipe(FieldReader& top, Recipe& recipe) {
   fields->Finish();
 }
 
-// Files of https; after target.url was read.
+// After target.url was read.
 void ReadCertificates(FieldReader& fields, std::string_view folder, TargetPlan& target) {
-  for (const auto& [key, into] : {std::pair{"ca_file", &target.ca_file},
-                                  {"client_cert", &target.client_cert},
-                                  {"client_key", &target.client_key}}) {
-    const std::optional<std::string> path = fields.Text(key);
-    if (!path.has_value()) continue;
-    *into = Resolved(folder, *path);
-    if (target.url.starts_with("http://")) {
-      fields.Problem(
-          key, "is for https, and target.url begins with http://; write https:// or take it out");
-    }
-  }
-  if (!target.client_key.empty() && target.client_cert.empty()) {
-    fields.Problem("client_key", "is of no certificate, write client_cert: PATH beside it");
+  const std::optional<std::string> path = fields.Text("ca_file");
+  if (!path.has_value()) return;
+  target.ca_file = Resolved(folder, *path);
+  if (target.url.starts_with("http://")) {
+    fields.Problem(
+        "ca_file",
+        "is for https, and target.url begins with http://; write https:// or take it out");
   }
 }
 

@@ -54,8 +54,6 @@ TEST_F(HttpCallTest, TheRequestIsWhatThePlanSays) {
   target_.affinity_play_header = "X-Session-ID";
   target_.affinity_parent_header = "X-Parent";
   target_.ca_file = "/ca.pem";
-  target_.client_cert = "/me.pem";
-  target_.client_key = "/me.key";
   target_.extra_body = "\"seed\":1";
   request_.min_tokens = request_.ignore_eos = true;
   target_.max_tokens = 2;
@@ -66,8 +64,6 @@ TEST_F(HttpCallTest, TheRequestIsWhatThePlanSays) {
   EXPECT_EQ(sent.method, "POST");
   EXPECT_EQ(sent.url, "http://gateway/v1/chat/completions");
   EXPECT_EQ(sent.ca_file, "/ca.pem");
-  EXPECT_EQ(sent.client_cert, "/me.pem");
-  EXPECT_EQ(sent.client_key, "/me.key");
   EXPECT_THAT(sent.headers, Contains(Pair("Content-Type", "application/json")));
   EXPECT_THAT(sent.headers, Contains(Pair("Authorization", "Bearer secret")));
   EXPECT_THAT(sent.headers, Contains(Pair("x-team", "staging")));

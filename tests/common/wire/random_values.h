@@ -185,8 +185,6 @@ inline RunPlan AnyRunPlan(Rng* rng) {
   target.model = AnyName(rng);
   target.bearer_env = rng->Chance(0.5) ? "" : AnyName(rng);
   target.ca_file = rng->Chance(0.5) ? "" : "/\xff/" + AnyName(rng);  // Paths are any bytes.
-  target.client_cert = rng->Chance(0.5) ? "" : "/\xfe/" + AnyName(rng);
-  if (!target.client_cert.empty() && rng->Chance(0.5)) target.client_key = "k\xff" + AnyName(rng);
   for (std::uint64_t i = rng->Below(wire::kHeadersMax + 1); i > 0; --i) {
     target.headers.emplace_back(AnyName(rng), rng->Chance(0.2) ? "" : "\xe9" + AnyName(rng));
   }

@@ -126,19 +126,6 @@ TEST(Refusals, OfTargetPlan) {
        {"TargetPlan.model", [=](P* p) { target(p)->clear_model(); }},
        {"TargetPlan.bearer_env", [=](P* p) { target(p)->set_bearer_env(std::string(257, 'x')); }},
        {"TargetPlan.ca_file", [=](P* p) { target(p)->set_ca_file(std::string("a\0b", 3)); }},
-       {"TargetPlan.client_cert", [=](P* p) { target(p)->set_client_cert("a\nb"); }},
-       {"TargetPlan.client_cert",
-        [=](P* p) { target(p)->set_client_cert(std::string(4097, 'x')); }},
-       {"TargetPlan.client_key",
-        [=](P* p) {
-          target(p)->set_client_cert("c");
-          target(p)->set_client_key(std::string("a\0b", 3));
-        }},
-       {"TargetPlan.client_key",
-        [=](P* p) {
-          target(p)->clear_client_cert();
-          target(p)->set_client_key("k");
-        }},
        {"TargetPlan.headers",
         [=](P* p) {
           for (int i = 0; i < 65; ++i) target(p)->add_headers();

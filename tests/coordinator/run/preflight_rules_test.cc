@@ -206,9 +206,12 @@ TEST_F(Rules, AGatewayThatCannotBeReachedIsAskedNothingElse) {
 
 TEST_F(Rules, WhereTlsFailsTheKeyThatSetsItRightIsNamed) {
   const std::pair<TlsTrouble, const char*> cases[] = {
-      {TlsTrouble::kNotTrusted, "target.ca_file"},    {TlsTrouble::kOtherHost, "target.url"},
-      {TlsTrouble::kNotTls, "http:// in target.url"}, {TlsTrouble::kWantsClient, "client_cert"},
-      {TlsTrouble::kHandshake, "write http://"},      {TlsTrouble::kOurFiles, "are PEM files"},
+      {TlsTrouble::kNotTrusted, "target.ca_file"},
+      {TlsTrouble::kOtherHost, "target.url"},
+      {TlsTrouble::kNotTls, "http:// in target.url"},
+      {TlsTrouble::kWantsClient, "this version shows none"},
+      {TlsTrouble::kHandshake, "write http://"},
+      {TlsTrouble::kOurFiles, "is a PEM file"},
   };
   for (const auto& [tls, key] : cases) {
     PreflightRules rules(setup);

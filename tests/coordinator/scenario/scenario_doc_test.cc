@@ -85,8 +85,6 @@ TEST(ScenarioPage, ItsDefaultsAreTheReaders) {
   TargetPlan& target = want.target;
   target.bearer_env = shown->target.bearer_env;
   target.ca_file = shown->target.ca_file;
-  target.client_cert = shown->target.client_cert;
-  target.client_key = shown->target.client_key;
   target.headers = shown->target.headers;
   target.affinity_play_header = shown->target.affinity_play_header;
   target.affinity_parent_header = shown->target.affinity_parent_header;

@@ -59,8 +59,6 @@ TEST(ScenarioReader, ReadsTheWholeLanguage) {
                  .model = "glm",
                  .bearer_env = "TOKEN_1",
                  .ca_file = "d/ca.pem",
-                 .client_cert = "d/me.pem",
-                 .client_key = "/keys/me.key",
                  .headers = {{"x-team", "staging"}},
                  .affinity_play_header = "X-Play",
                  .affinity_parent_header = "X-Parent",
@@ -247,27 +245,20 @@ TEST(ScenarioReader, CostHasNodesAndAPriceWithItsCurrency) {
   }
 }
 
-TEST(ScenarioReader, CertificatesAreForHttpsAndAKeyIsOfOne) {
-  const auto with = [](const std::string& url, const std::string& more) {
+TEST(ScenarioReader, CertificatesAreForHttps) {
+  const auto with = [](const std::string& url) {
     std::string yaml(kMinimal);
     const std::size_t at = yaml.find("target: ");
     yaml.replace(at, yaml.find('\n', at) - at,
-                 "target: {url: \"" + url + "\", model: x, " + more + "}");
+                 "target: {url: \"" + url + "\", model: x, ca_file: a}");
     Problems problems("s.yaml");
     (void)ReadScenario(yaml, "", problems);
     return problems.Lines();
   };
-  EXPECT_THAT(with("https://h/v1", "ca_file: a, client_cert: b, client_key: c"), ElementsAre());
-  EXPECT_THAT(with("https://h/v1", "client_cert: b"), ElementsAre());
-  EXPECT_THAT(with("https://h/v1", "client_key: c"),
-              ElementsAre("s.yaml:2: target.client_key: is of no certificate, write client_cert: "
-                          "PATH beside it"));
-  for (const std::string key : {"ca_file", "client_cert"}) {
-    EXPECT_THAT(with("http://h/v1", key + ": a"),
-                ElementsAre("s.yaml:2: target." + key +
-                            ": is for https, and target.url begins with http://; write https:// "
-                            "or take it out"));
-  }
+  EXPECT_THAT(with("https://h/v1"), ElementsAre());
+  EXPECT_THAT(with("http://h/v1"),
+              ElementsAre("s.yaml:2: target.ca_file: is for https, and target.url begins with "
+                          "http://; write https:// or take it out"));
 }
 
 TEST(ScenarioReader, ShippedScenariosAreValid) {

@@ -16,7 +16,7 @@ bool HasAny(std::string_view text, std::initializer_list<std::string_view> words
 
 }  // namespace
 
-TlsTrouble TlsTroubleOf(int code, std::string_view host, std::string_view text) {
+TlsTrouble TlsTroubleOf(int code, std::string_view host, std::string_view text, bool fresh) {
   if (!host.starts_with("https://")) return TlsTrouble::kNone;
   switch (static_cast<CURLcode>(code)) {
     case CURLE_SSL_CACERT_BADFILE:
@@ -38,7 +38,9 @@ TlsTrouble TlsTroubleOf(int code, std::string_view host, std::string_view text) 
                         "alert unsupported certificate", "alert handshake failure"})) {
         return TlsTrouble::kWantsClient;
       }
-      return code == CURLE_SSL_CONNECT_ERROR ? TlsTrouble::kHandshake : TlsTrouble::kNone;
+      if (code == CURLE_SSL_CONNECT_ERROR) return TlsTrouble::kHandshake;
+      // A peer that refuses us after the handshake may be gone before its alert is read.
+      return fresh ? TlsTrouble::kWantsClient : TlsTrouble::kNone;
     default:
       return TlsTrouble::kNone;
   }

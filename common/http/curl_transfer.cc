@@ -295,7 +295,9 @@ TransferEnd CurlTransfer::EndOf(int code_number) const {
   if (end.result == TransferResult::kConnectError && IsOurs(error)) {
     end.result = TransferResult::kClientError;
   }
-  end.tls = TlsTroubleOf(code_number, host_, error_text_.data());
+  if (status_ == 0) {
+    end.tls = TlsTroubleOf(code_number, host_, error_text_.data(), end.new_connection);
+  }
   // Curl's own words for a code say "SSL peer certificate or SSH remote key was not OK"; what was
   // wrong with it is in the other text.
   const bool more = end.tls != TlsTrouble::kNone && error_text_[0] != '\0';

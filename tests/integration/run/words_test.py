@@ -20,6 +20,7 @@ class TriedWords(RigCase):
         whole = json.dumps(trace_files.flat_session("trace_0001", 6)).encode()
         session = trace_files.flat_session("trace_0001", 6)
         session["requests"][2]["in"] = "many"
+        (self.folder / "empty").mkdir()
         mend = "mend it there, or import without this file"
         self.check([
             (self.imported("none.json", {"messages": []}), 64,
@@ -33,7 +34,7 @@ class TriedWords(RigCase):
              "name it as what it is"),
             (self.imported("packed.json.gz", gzip.compress(whole)), 64,
              "packed.json.gz: it is packed with gzip, and only zstd is read", "gunzip"),
-            (("plimsoll", "corpus", "import", self.folder / "..", "--out", "x"), 64, "file in it",
+            (("plimsoll", "corpus", "import", self.folder / "empty", "--out", "x"), 64, "file in it",
              "name the folder that holds the recordings"),
         ])
 

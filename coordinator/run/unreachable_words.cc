@@ -20,9 +20,9 @@ UnreachableText UnreachableWords(TlsTrouble tls) {
       return {"no TLS connection comes to be with the gateway",
               "check that the port in target.url has TLS; if it has none, write http://"};
     case TlsTrouble::kWantsClient:
-      return {
-          "the gateway wants a certificate of ours",
-          "this version shows none: name an address in target.url that lets the token alone in"};
+      return {"the gateway ends the TLS connection instead of answering",
+              "if it wants a certificate of ours, there is no key for one yet: name an address in "
+              "target.url where the token is enough"};
     case TlsTrouble::kOurFiles:
       return {"a certificate file of ours cannot be used",
               "check that target.ca_file is a PEM file of certificates"};

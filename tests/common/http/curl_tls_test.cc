@@ -1,5 +1,7 @@
 // Transfers over TLS: whose certificate is taken, which of ours is shown, and what is said where no
 // connection came to be.
+#include "common/http/curl_tls.h"
+
 #include <memory>
 #include <string>
 #include <utility>
@@ -89,6 +91,17 @@ TEST_F(CurlTlsTest, AServerThatAsksWhoWeAreIsShownTheCertificate) {
     ExpectTrouble(Ask(server.url(), "ca.pem", "other.pem", "other.key"), TlsTrouble::kWantsClient,
                   "alert");
     EXPECT_EQ(server.answered(), 2);
+  }
+}
+
+// As some servers do it: the alert is lost with the connection.
+TEST(TlsTroubleOf, AnEndWithoutAnAnswerOnAFreshConnectionMayBeARefusal) {
+  constexpr int kSendError = 55;
+  constexpr int kRecvError = 56;
+  for (const int code : {kSendError, kRecvError}) {
+    EXPECT_EQ(TlsTroubleOf(code, "https://h", "Broken pipe", true), TlsTrouble::kWantsClient);
+    EXPECT_EQ(TlsTroubleOf(code, "https://h", "Broken pipe", false), TlsTrouble::kNone);
+    EXPECT_EQ(TlsTroubleOf(code, "http://h", "Broken pipe", true), TlsTrouble::kNone);
   }
 }
 

@@ -209,7 +209,7 @@ TEST_F(Rules, WhereTlsFailsTheKeyThatSetsItRightIsNamed) {
       {TlsTrouble::kNotTrusted, "target.ca_file"},
       {TlsTrouble::kOtherHost, "target.url"},
       {TlsTrouble::kNotTls, "http:// in target.url"},
-      {TlsTrouble::kWantsClient, "this version shows none"},
+      {TlsTrouble::kWantsClient, "there is no key for one yet"},
       {TlsTrouble::kHandshake, "write http://"},
       {TlsTrouble::kOurFiles, "is a PEM file"},
   };

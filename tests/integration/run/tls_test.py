@@ -74,7 +74,8 @@ class Https(RigCase):
                 (server.url, [], "certificate is not trusted here", "target.ca_file"),
                 (server.url, [("ca_file", "other.pem")], "not trusted here", "target.ca_file"),
                 (by_number, [ca], "certificate is for another host", "target.url"),
-                (asks.url, [ca], "wants a certificate of ours", "target.url"),
+                (asks.url, [ca], "ends the TLS connection instead of answering",
+                 "if it wants a certificate of ours"),
                 (server.url, [("ca_file", "server.key")], "file of ours cannot be used",
                  "target.ca_file"),
                 (plain.url.replace("http:", "https:"), [ca], "TLS", "http://")):

@@ -189,11 +189,11 @@ TEST(FaultTable, UncappedAnswersAreJudgedByTheNumbersAndTheirLengthIsSaid) {
   ASSERT_EQ(result.steps.size(), 1u);
   const StepSummary& step = result.steps[0].summary;
   EXPECT_EQ(Part(step, Metric::kErrors).verdict, Verdict::kPass);
-  ASSERT_TRUE(step.output_ratio.has_value());
-  EXPECT_GT(*step.output_ratio, 3);
+  ASSERT_TRUE(step.fidelity.output_ratio.has_value());
+  EXPECT_GT(*step.fidelity.output_ratio, 3);
   ExpectSound(result);
   FleetSim capped(With(""));
-  EXPECT_NEAR(capped.Run().steps[0].summary.output_ratio.value_or(0), 1, 1e-9);
+  EXPECT_NEAR(capped.Run().steps[0].summary.fidelity.output_ratio.value_or(0), 1, 1e-9);
 }
 
 // A stream that pauses and goes on is a slow one, not a broken one.

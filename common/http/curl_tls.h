@@ -9,8 +9,8 @@
 namespace plimsoll {
 
 // `code` is a CURLcode, `host` begins with the scheme, `text` is curl's error buffer: OpenSSL's
-// alerts have no codes of their own there. `fresh`: the connection was opened for this request. Only
-// for transfers without an answer. kNone for http, and for what is no matter of TLS.
+// alerts have no codes of their own there. `fresh`: the connection was opened for this request.
+// Only for transfers without an answer. kNone for http, and for what is no matter of TLS.
 TlsTrouble TlsTroubleOf(int code, std::string_view host, std::string_view text, bool fresh);
 
 }  // namespace plimsoll

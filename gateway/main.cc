@@ -42,7 +42,7 @@ std::optional<int> ParseFlags(int argc, char** argv, Flags* flags) {
   app.set_version_flag("--version", std::string("plimsoll-gateway ") + kVersion);
   app.footer(
       "Prints \"plimsoll-gateway: listening on URL\" and serves until SIGTERM or SIGINT.\n"
-      "Paths: /v1/chat/completions, /v1/models, /health, /metrics.\n"
+      "Paths: /v1/chat/completions, /v1/models, /health, /metrics, /metrics/engine/0, ….\n"
       "Exit codes: 0 stopped, 4 cannot listen, 64 usage or configuration.");
   return ParseCommandLine(app, {argv + 1, argv + argc}, "plimsoll-gateway");
 }

@@ -157,6 +157,8 @@ std::optional<Fault> EngineTransport::FaultByRule(const CallRequest& request) co
   const FaultMoment moment = options_.moment();
   const FaultTarget target = TargetOf(request);
   if (const FaultRule* const rule = FaultFor(options_.rules, kGateFaults, 1, target, moment)) {
+    // A copy that is gone is the gateway's to tell.
+    if (OfCopies(*rule)) return Fault{.outcome = Outcome::kRefused, .status = 503};
     if (rule->kind == FaultKind::kCrash)
       return Fault{.outcome = Outcome::kConnectError, .status = 0};
     const bool busy = rule->status == 429 || rule->status == 503;

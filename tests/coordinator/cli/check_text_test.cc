@@ -106,6 +106,14 @@ TEST(CheckText, SaysWhereTheBudgetMayBeOverBeforeTheSteps) {
   EXPECT_THAT(in_all("1h"), ::testing::HasSubstr("to 2m15s if all 3 steps run once;"));
 }
 
+// Sessions that pause keep fewer requests open the faster they are served.
+TEST(CheckText, SaysHowManyRequestsAStepKeepsInFlight) {
+  const std::string text =
+      Checked(std::string(kRehearsal) + "replay: {think_time: recorded}\n", Small());
+  EXPECT_THAT(text, ::testing::ContainsRegex("1 +2 +[0-9.]+–[0-9.]+ +1 +1"));
+  EXPECT_THAT(Checked(kRehearsal, Small()), ::testing::ContainsRegex("3 +12\\* +12.0 +6 +6"));
+}
+
 TEST(CheckText, FitsAHundredColumnsAlsoWithManyAgents) {
   std::string yaml = kRehearsal;
   yaml.replace(yaml.find("{local: 2}"), 10, "{agents: 10000, listen: \"127.0.0.1:7420\"}");

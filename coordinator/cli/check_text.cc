@@ -136,9 +136,16 @@ double CallsAtBar(const Precision& part, Duration measure) {
   return needed > 0 ? static_cast<double>(part.calls_needed) * ToSeconds(measure) / needed : 0;
 }
 
-// "1 session makes", "6 sessions make".
-std::string SessionsMake(std::uint32_t count) {
-  return Sessions(count) + (count == 1 ? " makes" : " make");
+// "6 sessions", or where there are several ladders "6 sessions of the mix", "6 sessions of light
+// alone".
+std::string Load(const Scenario& scenario, const DryStep& step) {
+  if (scenario.tier_ladders.empty()) return Sessions(step.sessions);
+  return fmt::format("{} of {}", Sessions(step.sessions),
+                     step.ladder == kMixLadder ? "the mix" : step.ladder + " alone");
+}
+
+const char* Make(const DryStep& step) {
+  return step.sessions == 1 ? "makes" : "make";
 }
 
 // What would be enough, or that nothing is.
@@ -155,9 +162,10 @@ std::string FewCalls(const Scenario& scenario, const DryStep& step, const Precis
                      const std::string& what, const std::string& so) {
   const std::string measure = ShortTime(scenario.sweep.measure);
   if (part.calls < part.calls_needed) {
-    return LabelledLine("warning", fmt::format("{} about {} calls in {}, not the {}: {}; {}",
-                                               SessionsMake(step.sessions), part.calls, measure,
-                                               what, so, Remedy(scenario, part.measure_needed)));
+    return LabelledLine("warning",
+                        fmt::format("{} {} about {} calls in {}, not the {}: {}; {}",
+                                    Load(scenario, step), Make(step), part.calls, measure, what, so,
+                                    Remedy(scenario, part.measure_needed)));
   }
   const auto at_bar =
       static_cast<std::uint64_t>(std::nearbyint(CallsAtBar(part, scenario.sweep.measure)));
@@ -166,8 +174,8 @@ std::string FewCalls(const Scenario& scenario, const DryStep& step, const Precis
         "warning",
         fmt::format("{} on a deployment as slow as the bar allows {} about {} calls in {}, not "
                     "the {}; {}",
-                    Sessions(step.sessions), step.sessions == 1 ? "makes" : "make", at_bar, measure,
-                    what, Remedy(scenario, part.measure_needed_at_bar)));
+                    Load(scenario, step), Make(step), at_bar, measure, what,
+                    Remedy(scenario, part.measure_needed_at_bar)));
   }
   return {};
 }
@@ -175,8 +183,8 @@ std::string FewCalls(const Scenario& scenario, const DryStep& step, const Precis
 // The percentile that needs the most calls, and the share of errors.
 std::string FewCalls(const Scenario& scenario, const DryStep& step) {
   if (step.requests <= 0) {
-    return LabelledLine("warning", fmt::format("{} no call at all; use a corpus with calls",
-                                               SessionsMake(step.sessions)));
+    return LabelledLine("warning", fmt::format("{} {} no call at all; use a corpus with calls",
+                                               Load(scenario, step), Make(step)));
   }
   const Precision* most = nullptr;
   std::string text;
@@ -214,10 +222,11 @@ std::string Warnings(const Scenario& scenario, const DryPlan& dry) {
           fmt::format("{}: {} in blocks of {} are too short to tell how calls of one time depend "
                       "on each other, so TTFT and speeds can only be too close; make sweep.measure "
                       "longer, or sweep.block shorter where calls are short",
-                      Sessions(step.sessions), ShortTime(scenario.sweep.measure),
+                      Load(scenario, step), ShortTime(scenario.sweep.measure),
                       ShortTime(scenario.sweep.block)));
     }
-    if (step.sessions >= 3) continue;
+    // Of every ladder alike, and said once.
+    if (step.sessions >= 3 || step.ladder != kMixLadder) continue;
     text += LabelledLine(
         "warning", fmt::format("{}: with fewer than three, intervals rest on runs of calls and are "
                                "wide; start with three or more",
@@ -297,6 +306,23 @@ std::string PolicyWords(const Scenario& scenario) {
   return text;
 }
 
+// "1m27s to 2m15s if all 3 steps run once", or that the budget may be over before.
+std::string TimeWords(const Scenario& scenario, const DryPlan& dry) {
+  const std::string steps = dry.steps.size() == 1
+                                ? std::string("the step runs")
+                                : fmt::format("all {} steps run", dry.steps.size());
+  Duration most{0};
+  for (const DryStep& step : dry.steps) most += step.at_most;
+  const auto& budget = scenario.sweep.budget;
+  if (!budget || most <= *budget) {
+    return fmt::format("{} to {} if {} once", ShortTime(dry.at_least), ShortTime(dry.at_most),
+                       steps);
+  }
+  return fmt::format(
+      "{} to {}: if {} once they take up to {}, and what does not fit the budget is left out",
+      ShortTime(dry.at_least), ShortTime(dry.at_most), steps, ShortTime(most));
+}
+
 }  // namespace
 
 std::string CheckText(const Scenario& scenario, const RunPlan& plan, const Corpus& corpus,
@@ -333,11 +359,8 @@ std::string CheckText(const Scenario& scenario, const RunPlan& plan, const Corpu
                   ShortTime(sweep.prime_limit), ShortTime(sweep.warm_up), ShortTime(sweep.measure),
                   sweep.measure / sweep.block, ShortTime(sweep.block),
                   ShortTime(sweep.drain_limit)));
-  const std::string steps = dry.steps.size() == 1
-                                ? std::string("the step runs")
-                                : fmt::format("all {} steps run", dry.steps.size());
-  text += LabelledLine("in all", fmt::format("{} to {} if {} once; {}", ShortTime(dry.at_least),
-                                             ShortTime(dry.at_most), steps, PolicyWords(scenario)));
+  text += LabelledLine("in all",
+                       fmt::format("{}; {}", TimeWords(scenario, dry), PolicyWords(scenario)));
   text += LabelledLine("cost", CostWords(scenario, dry));
   text += "\nhow sharp the verdicts can be\n" + PrecisionTable(dry);
   text += LabelledLine(

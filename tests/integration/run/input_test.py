@@ -155,6 +155,9 @@ class WrongWords(RigCase):
         if os.geteuid() != 0:  # root reads everything
             table.append((("plimsoll", "check", secret), 64, "secret.yaml: cannot open it: "
                           "Permission denied", "let this user read it"))
+        self.check(table)
+
+    def check(self, table):
         for (program, *words), code, what, next_step in table:
             with self.subTest(words=[program, *map(str, words)]):
                 process = self.start(program, *words)

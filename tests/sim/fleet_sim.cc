@@ -12,13 +12,22 @@ namespace {
 constexpr char kBuild[] = "sim";
 constexpr char kDigest[] = "00000000000000000000000000000000000000000000000000000000000000aa";
 
-// A simulated host has nothing of its own to do, so it is never the bottleneck.
-class IdleLoad final : public SelfLoad {
+class ScriptedLoad final : public SelfLoad {
  public:
+  ScriptedLoad(const SimOptions& options, const Scheduler& clock, std::uint32_t slot)
+      : options_(options), clock_(clock), slot_(slot) {}
   void Reset() override {}
-  Duration loop_lag_max() const override { return Duration{0}; }
-  Duration loop_stalled() const override { return Duration{0}; }
-  double cpu_share_max() const override { return 0; }
+  Duration loop_lag_max() const override { return Now().loop_lag_max; }
+  Duration loop_stalled() const override { return Now().loop_stalled; }
+  double cpu_share_max() const override { return Now().cpu_share_max; }
+  HostLoad host() override { return Now().host; }
+
+ private:
+  SimLoad Now() const { return options_.load ? options_.load(slot_, clock_.Now()) : SimLoad{}; }
+
+  const SimOptions& options_;
+  const Scheduler& clock_;
+  const std::uint32_t slot_;
 };
 
 class SharedShelf final : public CorpusShelf {
@@ -41,9 +50,11 @@ class SharedShelf final : public CorpusShelf {
 class FleetSim::Host {
  public:
   Host(FleetSim& sim, std::uint32_t index, std::uint64_t incarnation)
-      : scheduler_(sim.scheduler_,
+      : loop_(sim.scheduler_),
+        scheduler_(loop_,
                    FromSeconds(ToSeconds(sim.options_.clock_spread) *
                                Rng(MixKey(sim.options_.network.seed, incarnation)).Uniform())),
+        load_(sim.options_, sim.scheduler_, index),
         shelf_(sim.options_.corpus) {
     Hello hello;
     hello.build = kBuild;
@@ -66,11 +77,13 @@ class FleetSim::Host {
     id = sim.network_.last_link();
     agent_->Attach(*link_);
   }
+  void Stall(Duration length) { loop_.Stall(length); }
   LinkId id = 0;
 
  private:
+  StallingScheduler loop_;
   SkewedScheduler scheduler_;
-  IdleLoad load_;
+  ScriptedLoad load_;
   SharedShelf shelf_;
   std::unique_ptr<CoordinatorLink> link_;
   std::unique_ptr<Agent> agent_;
@@ -164,6 +177,15 @@ void FleetSim::KillAgentAt(Duration at, std::uint32_t slot) {
 
 void FleetSim::SilenceAgentAt(Duration at, std::uint32_t slot) {
   At(at, [this, slot] { network_.Silence(hosts_[slot]->id); });
+}
+
+void FleetSim::StallAgentAt(Duration at, std::uint32_t slot, Duration length) {
+  At(at, [this, slot, length] { hosts_[slot]->Stall(length); });
+}
+
+void FleetSim::LoseBatchesBetween(Duration from, Duration to) {
+  At(from, [this] { network_.SetBatchLoss(1); });
+  At(to, [this] { network_.SetBatchLoss(options_.network.batch_loss); });
 }
 
 void FleetSim::StallCoordinatorAt(Duration at, Duration length) {

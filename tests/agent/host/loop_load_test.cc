@@ -9,6 +9,8 @@
 namespace plimsoll {
 namespace {
 
+constexpr Duration kWork = 300ms;
+
 Duration ThreadCpu() {
   timespec spent{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
@@ -18,7 +20,6 @@ Duration ThreadCpu() {
 TEST(LoopLoad, SeesItsStallsAndItsProcessorTimeUntilItIsReset) {
   EventLoop loop;
   LoopLoad load(loop);
-  constexpr Duration kWork = 300ms;
   const MonoTime begun = loop.Now();
   const Timer work = loop.After(30ms, [] {
     for (const Duration until = ThreadCpu() + kWork; ThreadCpu() < until;) {

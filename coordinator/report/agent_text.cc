@@ -38,8 +38,7 @@ std::string ShareOfTime(const std::optional<std::int64_t>& ns, const StepPlan& p
                      static_cast<double>(*ns) / static_cast<double>(plan.measure.count()) * 100);
 }
 
-template <typename Value>
-std::string Of(const std::optional<Value>& value, const std::optional<Value>& limit) {
+std::string Of(const std::optional<double>& value, const std::optional<double>& limit) {
   if (!value) return kAbsent;
   return fmt::format("{:.3g}/{}", *value, limit ? fmt::format("{:.3g}", *limit) : kAbsent);
 }
@@ -48,6 +47,8 @@ std::string Of(const std::optional<std::uint64_t>& count,
   if (!count) return kAbsent;
   return fmt::format("{}/{}", *count, limit ? fmt::format("{}", *limit) : kAbsent);
 }
+
+}  // namespace
 
 std::string HostTable(const StepSummary& s) {
   std::vector<std::vector<std::string>> rows = {
@@ -63,8 +64,6 @@ std::string HostTable(const StepSummary& s) {
   }
   return rows.size() > 1 ? Table(rows, 1) : "";
 }
-
-}  // namespace
 
 std::string AgentTables(const StepSummary& s) {
   if (s.agents.empty()) return "";

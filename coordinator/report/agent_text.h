@@ -7,8 +7,10 @@
 
 namespace plimsoll {
 
-// A table of a line an agent and, where any agent's system tells of its machine, a second one.
-// Empty without agents. Pure.
+// A table of a line an agent, and the one below. Empty without agents. Pure.
 std::string AgentTables(const StepSummary& step);
+
+// Of the agents whose systems tell of their machines. Empty: none does.
+std::string HostTable(const StepSummary& step);
 
 }  // namespace plimsoll

@@ -152,6 +152,12 @@ std::string Legend(const ReportModel& model) {
   add("agent",
       "skew: its start against the common one; late P99: releases behind their plan; loop lag: its "
       "longest stall; cpu%: its busiest second, of one core");
+  if (any([](const StepSummary& s) { return !HostTable(s).empty(); })) {
+    add("machine",
+        "cores used of those it may use and its busiest thread beside the loop's, worst second; "
+        "throttled by a quota, stolen by other guests: of the measured time; descriptors and TCP "
+        "sockets against their limits");
+  }
   add("books", "counts of agents, records and store that must agree, or the step is void");
   if (any([](const StepSummary& s) { return s.verdict.verdict == Verdict::kTooClose; })) {
     add("too close", "the interval crosses the limit; + leans to pass, - to fail");

@@ -97,7 +97,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(GeneratorSim, AStepThatWasVoidOnceIsJudgedByItsRepeat) {
   FleetSim sim(
-      WithLoad({.loop_lag_max = 1100ms}, 90s));  // The first step's measured time ends at 85 s.
+      WithLoad({.loop_lag_max = 1100ms}, 90s));  // The first step's measured time ends at 75 s.
   const RunResult result = sim.Run();
   SCOPED_TRACE(Explain(sim, result));
   EXPECT_EQ(result.code, ExitCode::kHeld);

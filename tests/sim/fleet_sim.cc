@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "common/base/wall_watch.h"
 #include "tests/fakes/skewed_scheduler.h"
 
 namespace plimsoll {
@@ -12,21 +13,27 @@ namespace {
 constexpr char kBuild[] = "sim";
 constexpr char kDigest[] = "00000000000000000000000000000000000000000000000000000000000000aa";
 
+// Says of its process what the options say. Its wall clock may be set.
 class ScriptedLoad final : public SelfLoad {
  public:
-  ScriptedLoad(const SimOptions& options, const Scheduler& clock, std::uint32_t slot)
-      : options_(options), clock_(clock), slot_(slot) {}
-  void Reset() override {}
+  ScriptedLoad(const SimOptions& options, const Clock& clock, std::uint32_t slot)
+      : options_(options), clock_(clock), wall_(clock), slot_(slot) {}
+  void Reset() override { wall_.Reset(); }
   Duration loop_lag_max() const override { return Now().loop_lag_max; }
   Duration loop_stalled() const override { return Now().loop_stalled; }
   double cpu_share_max() const override { return Now().cpu_share_max; }
+  Duration wall_moved() const override {
+    wall_.Look();
+    return wall_.moved();
+  }
   HostLoad host() override { return Now().host; }
 
  private:
-  SimLoad Now() const { return options_.load ? options_.load(slot_, clock_.Now()) : SimLoad{}; }
+  SimLoad Now() const { return options_.load ? options_.load(slot_, clock_.MonoNow()) : SimLoad{}; }
 
   const SimOptions& options_;
-  const Scheduler& clock_;
+  const Clock& clock_;
+  mutable WallWatch wall_;  // Looked at when asked: nothing samples it on the way.
   const std::uint32_t slot_;
 };
 
@@ -54,7 +61,8 @@ class FleetSim::Host {
         scheduler_(loop_,
                    FromSeconds(ToSeconds(sim.options_.clock_spread) *
                                Rng(MixKey(sim.options_.network.seed, incarnation)).Uniform())),
-        load_(sim.options_, sim.scheduler_, index),
+        wall_(sim.scheduler_),
+        load_(sim.options_, wall_, index),
         shelf_(sim.options_.corpus) {
     Hello hello;
     hello.build = kBuild;
@@ -78,11 +86,13 @@ class FleetSim::Host {
     agent_->Attach(*link_);
   }
   void Stall(Duration length) { loop_.Stall(length); }
+  void SetWall(Duration by) { wall_.Set(by); }
   LinkId id = 0;
 
  private:
   StallingScheduler loop_;
   SkewedScheduler scheduler_;
+  SteppingClock wall_;
   ScriptedLoad load_;
   SharedShelf shelf_;
   std::unique_ptr<CoordinatorLink> link_;
@@ -143,6 +153,7 @@ FleetSim::FleetSim(SimOptions options)
               .links = network_,
               .journal = *journal_,
               .spawner = spawner_.get(),
+              .clock = &wall_,
               .preflight =
                   [this](std::function<void(PreflightReport)> done) {
                     scheduler_.Post([this, done = std::move(done)] { done(options_.preflight); });
@@ -186,6 +197,14 @@ void FleetSim::StallAgentAt(Duration at, std::uint32_t slot, Duration length) {
 void FleetSim::LoseBatchesBetween(Duration from, Duration to) {
   At(from, [this] { network_.SetBatchLoss(1); });
   At(to, [this] { network_.SetBatchLoss(options_.network.batch_loss); });
+}
+
+void FleetSim::SetAgentWallAt(Duration at, std::uint32_t slot, Duration by) {
+  At(at, [this, slot, by] { hosts_[slot]->SetWall(by); });
+}
+
+void FleetSim::SetCoordinatorWallAt(Duration at, Duration by) {
+  At(at, [this, by] { wall_.Set(by); });
 }
 
 void FleetSim::StallCoordinatorAt(Duration at, Duration length) {

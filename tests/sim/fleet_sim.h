@@ -16,6 +16,7 @@
 #include "tests/fakes/memory_network.h"
 #include "tests/fakes/sim_scheduler.h"
 #include "tests/fakes/stalling_scheduler.h"
+#include "tests/fakes/stepping_clock.h"
 
 namespace plimsoll {
 
@@ -59,6 +60,10 @@ class FleetSim {
   void StallAgentAt(Duration at, std::uint32_t slot, Duration length);
   // No batch of records and no ack passes from here to there, while the control streams go on.
   void LoseBatchesBetween(Duration from, Duration to);
+  // The wall clock of an agent's machine, or of the coordinator's, is set by so much; what is
+  // monotonic goes on.
+  void SetAgentWallAt(Duration at, std::uint32_t slot, Duration by);
+  void SetCoordinatorWallAt(Duration at, Duration by);
   // The coordinator's loop runs nothing for so long, while its links stay up.
   void StallCoordinatorAt(Duration at, Duration length);
   void StopAt(Duration at, int count);
@@ -85,6 +90,7 @@ class FleetSim {
   SimOptions options_;
   SimScheduler scheduler_;
   StallingScheduler coordinator_{scheduler_};
+  SteppingClock wall_{scheduler_};  // The coordinator's.
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<EngineFaults> engine_faults_;
   MemoryNetwork network_;

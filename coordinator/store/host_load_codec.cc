@@ -22,7 +22,7 @@ std::optional<std::uint64_t> Count(bool there, std::uint64_t count) {
 
 }  // namespace
 
-void Write(const HostLoad& load, v1::StoredHostLoad& out) {
+void WriteHostLoad(const HostLoad& load, v1::StoredHostLoad& out) {
   if (load.cores_used_max) out.set_cores_used_max(*load.cores_used_max);
   if (load.cores) out.set_cores(*load.cores);
   if (load.thread_share_max) out.set_thread_share_max(*load.thread_share_max);
@@ -34,7 +34,7 @@ void Write(const HostLoad& load, v1::StoredHostLoad& out) {
   if (load.ports_limit) out.set_ports_limit(*load.ports_limit);
 }
 
-HostLoad Read(const v1::StoredHostLoad& in) {
+HostLoad ReadHostLoad(const v1::StoredHostLoad& in) {
   return {.cores_used_max = Share(in.has_cores_used_max(), in.cores_used_max()),
           .cores = Share(in.has_cores(), in.cores()),
           .thread_share_max = Share(in.has_thread_share_max(), in.thread_share_max()),

@@ -8,8 +8,8 @@ namespace v1 {
 class StoredHostLoad;
 }
 
-void Write(const HostLoad& load, v1::StoredHostLoad& out);
+void WriteHostLoad(const HostLoad& load, v1::StoredHostLoad& out);
 // What is not a number, or cannot be one of these, is absent.
-HostLoad Read(const v1::StoredHostLoad& in);
+HostLoad ReadHostLoad(const v1::StoredHostLoad& in);
 
 }  // namespace plimsoll

@@ -204,7 +204,7 @@ void Write(const AgentEvidence& agent, v1::StoredAgent& out) {
   out.set_records_lost(agent.records_lost);
   out.set_lost(agent.lost);
   out.set_no_tally(agent.no_tally);
-  Write(agent.host, *out.mutable_host());
+  WriteHostLoad(agent.host, *out.mutable_host());
 }
 
 AgentEvidence Read(const v1::StoredAgent& in) {
@@ -223,7 +223,7 @@ AgentEvidence Read(const v1::StoredAgent& in) {
   agent.records_lost = in.records_lost();
   agent.lost = in.lost();
   agent.no_tally = in.no_tally();
-  agent.host = Read(in.host());
+  agent.host = ReadHostLoad(in.host());
   return agent;
 }
 

@@ -1,96 +1,17 @@
 #include "coordinator/report/export_rows.h"
 
-#include <cmath>
-#include <iterator>
 #include <optional>
 #include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "common/base/text.h"
 #include "coordinator/judge/metrics.h"
+#include "coordinator/report/export_line.h"
 
 namespace plimsoll {
 namespace {
-
-enum class LineKind : std::uint8_t { kCsvHeader, kCsv, kJson };
-
-LineKind KindOf(RowForm form) {
-  return form == RowForm::kCsv ? LineKind::kCsv : LineKind::kJson;
-}
-
-// One line, field by field: the same calls make the header, a CSV line and a JSON object.
-class Line {
- public:
-  Line(LineKind kind, std::string* out) : kind_(kind), out_(out) {
-    if (kind_ == LineKind::kJson) *out_ += '{';
-  }
-
-  template <typename Integer>
-  void Count(std::string_view name, Integer value) {
-    if (Begin(name)) fmt::format_to(std::back_inserter(*out_), "{}", value);
-  }
-  // Absent as the record says it.
-  void Nanos(std::string_view name, StepNanos value) {
-    value == kAbsentNanos ? Absent(name) : Count(name, value);
-  }
-  void Tokens(std::string_view name, std::uint32_t value) {
-    value == kAbsentTokens ? Absent(name) : Count(name, value);
-  }
-  void Known(std::string_view name, const std::optional<std::uint64_t>& value) {
-    value.has_value() ? Count(name, *value) : Absent(name);
-  }
-  void Flag(std::string_view name, bool value) {
-    if (Begin(name)) *out_ += value ? "true" : "false";
-  }
-  void Real(std::string_view name, std::optional<double> value) {
-    if (!value.has_value() || !std::isfinite(*value)) return Absent(name);
-    if (Begin(name)) fmt::format_to(std::back_inserter(*out_), "{}", *value);
-  }
-  // Seconds as whole nanoseconds.
-  void SecondsAsNanos(std::string_view name, std::optional<double> seconds) {
-    if (!seconds.has_value() || !std::isfinite(*seconds) || std::abs(*seconds) > 1e9) {
-      return Absent(name);
-    }
-    Count(name, FromSeconds(*seconds).count());
-  }
-  void Text(std::string_view name, std::string_view value) {
-    if (!Begin(name)) return;
-    if (kind_ == LineKind::kJson) {
-      *out_ += nlohmann::json(ValidUtf8(value)).dump();
-    } else if (value.find_first_of(",\"\r\n") == std::string_view::npos) {
-      *out_ += value;
-    } else {
-      *out_ += '"';
-      for (const char c : value) *out_ += c == '"' ? std::string("\"\"") : std::string(1, c);
-      *out_ += '"';
-    }
-  }
-  void Absent(std::string_view name) {
-    if (Begin(name) && kind_ == LineKind::kJson) *out_ += "null";
-  }
-  void End() { *out_ += kind_ == LineKind::kJson ? "}\n" : "\n"; }
-
- private:
-  // False: the name is all there is to write.
-  bool Begin(std::string_view name) {
-    if (!first_) *out_ += ',';
-    first_ = false;
-    if (kind_ == LineKind::kCsv) return true;
-    if (kind_ == LineKind::kCsvHeader) {
-      *out_ += name;
-      return false;
-    }
-    fmt::format_to(std::back_inserter(*out_), "\"{}\":", name);
-    return true;
-  }
-
-  const LineKind kind_;
-  std::string* const out_;
-  bool first_ = true;
-};
 
 const char* LeanName(Lean lean) {
   return lean == Lean::kPass ? "pass" : lean == Lean::kFail ? "fail" : "";

@@ -13,22 +13,28 @@ namespace {
 constexpr char kBuild[] = "sim";
 constexpr char kDigest[] = "00000000000000000000000000000000000000000000000000000000000000aa";
 
-// A simulated host has nothing of its own to do, so it is never the bottleneck. Its wall clock may
-// be set.
-class IdleLoad final : public SelfLoad {
+// Says of its process what the options say. Its wall clock may be set.
+class ScriptedLoad final : public SelfLoad {
  public:
-  explicit IdleLoad(const Clock& clock) : wall_(clock) {}
+  ScriptedLoad(const SimOptions& options, const Clock& clock, std::uint32_t slot)
+      : options_(options), clock_(clock), wall_(clock), slot_(slot) {}
   void Reset() override { wall_.Reset(); }
-  Duration loop_lag_max() const override { return Duration{0}; }
-  Duration loop_stalled() const override { return Duration{0}; }
-  double cpu_share_max() const override { return 0; }
+  Duration loop_lag_max() const override { return Now().loop_lag_max; }
+  Duration loop_stalled() const override { return Now().loop_stalled; }
+  double cpu_share_max() const override { return Now().cpu_share_max; }
   Duration wall_moved() const override {
     wall_.Look();
     return wall_.moved();
   }
+  HostLoad host() override { return Now().host; }
 
  private:
+  SimLoad Now() const { return options_.load ? options_.load(slot_, clock_.MonoNow()) : SimLoad{}; }
+
+  const SimOptions& options_;
+  const Clock& clock_;
   mutable WallWatch wall_;  // Looked at when asked: nothing samples it on the way.
+  const std::uint32_t slot_;
 };
 
 class SharedShelf final : public CorpusShelf {
@@ -51,10 +57,12 @@ class SharedShelf final : public CorpusShelf {
 class FleetSim::Host {
  public:
   Host(FleetSim& sim, std::uint32_t index, std::uint64_t incarnation)
-      : scheduler_(sim.scheduler_,
+      : loop_(sim.scheduler_),
+        scheduler_(loop_,
                    FromSeconds(ToSeconds(sim.options_.clock_spread) *
                                Rng(MixKey(sim.options_.network.seed, incarnation)).Uniform())),
         wall_(sim.scheduler_),
+        load_(sim.options_, wall_, index),
         shelf_(sim.options_.corpus) {
     Hello hello;
     hello.build = kBuild;
@@ -77,13 +85,15 @@ class FleetSim::Host {
     id = sim.network_.last_link();
     agent_->Attach(*link_);
   }
+  void Stall(Duration length) { loop_.Stall(length); }
   void SetWall(Duration by) { wall_.Set(by); }
   LinkId id = 0;
 
  private:
+  StallingScheduler loop_;
   SkewedScheduler scheduler_;
   SteppingClock wall_;
-  IdleLoad load_{wall_};
+  ScriptedLoad load_;
   SharedShelf shelf_;
   std::unique_ptr<CoordinatorLink> link_;
   std::unique_ptr<Agent> agent_;
@@ -178,6 +188,15 @@ void FleetSim::KillAgentAt(Duration at, std::uint32_t slot) {
 
 void FleetSim::SilenceAgentAt(Duration at, std::uint32_t slot) {
   At(at, [this, slot] { network_.Silence(hosts_[slot]->id); });
+}
+
+void FleetSim::StallAgentAt(Duration at, std::uint32_t slot, Duration length) {
+  At(at, [this, slot, length] { hosts_[slot]->Stall(length); });
+}
+
+void FleetSim::LoseBatchesBetween(Duration from, Duration to) {
+  At(from, [this] { network_.SetBatchLoss(1); });
+  At(to, [this] { network_.SetBatchLoss(options_.network.batch_loss); });
 }
 
 void FleetSim::SetAgentWallAt(Duration at, std::uint32_t slot, Duration by) {

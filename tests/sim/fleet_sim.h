@@ -20,6 +20,14 @@
 
 namespace plimsoll {
 
+// What a simulated agent's process says of itself.
+struct SimLoad {
+  Duration loop_lag_max{};
+  Duration loop_stalled{};
+  double cpu_share_max = 0;
+  HostLoad host{};
+};
+
 struct SimOptions {
   std::shared_ptr<const Corpus> corpus;  // Shared by all agents, as one file would be.
   RunPlan plan;                          // seed, nonce, tiers …; the digest is filled in.
@@ -33,6 +41,9 @@ struct SimOptions {
   Status preflight;                     // What the one call finds.
   std::uint64_t agent_descriptors = 0;  // What each agent says it may open; 0: it cannot say.
   Duration clock_spread = 300s;         // Agents' clocks differ by up to this.
+  // Asked of each agent at the end of each measured time. Empty: a simulated host has nothing else
+  // to do, and is never the bottleneck.
+  std::function<SimLoad(std::uint32_t slot, MonoTime now)> load;
 };
 
 class FleetSim {
@@ -45,6 +56,10 @@ class FleetSim {
   // At `at` of virtual time: the agent's process is gone, or the network around it falls silent.
   void KillAgentAt(Duration at, std::uint32_t slot);
   void SilenceAgentAt(Duration at, std::uint32_t slot);
+  // The agent's timers fire no more for so long: its releases leave late.
+  void StallAgentAt(Duration at, std::uint32_t slot, Duration length);
+  // No batch of records and no ack passes from here to there, while the control streams go on.
+  void LoseBatchesBetween(Duration from, Duration to);
   // The wall clock of an agent's machine, or of the coordinator's, is set by so much; what is
   // monotonic goes on.
   void SetAgentWallAt(Duration at, std::uint32_t slot, Duration by);

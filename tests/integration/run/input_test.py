@@ -120,7 +120,7 @@ class WrongWords(RigCase):
             (("plimsoll", "runs", "show"), 64, "ID is required", "see plimsoll runs show --help"),
             (("plimsoll", "runs", "list", "more"), 64, "plimsoll runs list takes no such word: more",
              "see plimsoll runs list --help"),
-            (("plimsoll", "runs", "export", "x"), 64, "--steps,--parts,--records",
+            (("plimsoll", "runs", "export", "x"), 64, "--steps,--parts,--agents,--records",
              "see plimsoll runs export --help"),
             (("plimsoll", "run", good, "--store"), 64, "a value is missing for --store",
              "Folder that keeps runs"),

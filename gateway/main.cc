@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "common/base/real_clock.h"
+#include "common/base/version.h"
 #include "common/cli/command_line.h"
 #include "common/loop/event_loop.h"
 #include "common/loop/logging.h"
@@ -38,6 +39,7 @@ std::optional<int> ParseFlags(int argc, char** argv, Flags* flags) {
   app.add_option("--host", flags->host, "Address to listen on (127.0.0.1)");
   app.add_option("--port", flags->port, "Port to listen on (8000); 0: any free one");
   app.add_option("--seed", flags->seed, "Seed of drift, noise and faults (1)")->check(NotWhole);
+  app.set_version_flag("--version", std::string("plimsoll-gateway ") + kVersion);
   app.footer(
       "Prints \"plimsoll-gateway: listening on URL\" and serves until SIGTERM or SIGINT.\n"
       "Paths: /v1/chat/completions, /v1/models, /health, /metrics, /metrics/engine/0, ….\n"

@@ -2,11 +2,15 @@
 
 #include <array>
 #include <fstream>
+#include <iterator>
+#include <string>
 #include <thread>
 
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <unistd.h>
+
+#include "agent/host/host_readings.h"
 
 namespace plimsoll {
 
@@ -24,9 +28,8 @@ Hello DescribeHost() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) == 0) hello.descriptors_max = limit.rlim_cur;
   std::ifstream range("/proc/sys/net/ipv4/ip_local_port_range");
-  std::uint32_t low = 0;
-  std::uint32_t high = 0;
-  if (range >> low >> high && high > low) hello.ports = high - low + 1;
+  const std::string text{std::istreambuf_iterator<char>(range), {}};
+  hello.ports = static_cast<std::uint32_t>(ReadPortCount(text).value_or(0));
   return hello;
 }
 

@@ -1,6 +1,7 @@
 #include "agent/host/loop_load.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <sys/resource.h>
 
@@ -18,7 +19,7 @@ Duration ThreadCpu() {
 
 }  // namespace
 
-LoopLoad::LoopLoad(EventLoop& loop) : loop_(loop) {
+LoopLoad::LoopLoad(EventLoop& loop, HostView view) : loop_(loop), host_(std::move(view)) {
   Reset();
 }
 
@@ -28,6 +29,7 @@ void LoopLoad::Reset() {
   cpu_share_max_ = 0;
   cpu_before_ = ThreadCpu();
   sampled_ = loop_.Now();
+  host_.Reset(sampled_);
   timer_ = loop_.After(1s, [this] { Sample(); });
 }
 
@@ -39,6 +41,7 @@ void LoopLoad::Sample() {
       std::max(cpu_share_max_, ToSeconds(cpu - cpu_before_) / ToSeconds(now - sampled_));
   cpu_before_ = cpu;
   sampled_ = now;
+  host_.Look(now);
   timer_ = loop_.After(1s, [this] { Sample(); });
 }
 

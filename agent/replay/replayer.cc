@@ -127,6 +127,7 @@ void Replayer::OnMeasured() {
   loop_stalled_ = self_load_.loop_stalled();
   wall_moved_ = self_load_.wall_moved();
   cpu_share_max_ = self_load_.cpu_share_max();
+  host_ = self_load_.host();  // Last: it takes a moment to look.
 }
 
 void Replayer::EndMeasure(std::uint32_t step, Duration measure) {
@@ -194,6 +195,7 @@ StepTally Replayer::MakeTally() {
   tally.cpu_share_max = cpu_share_max_;
   tally.evals_asked = window.evals_asked;
   tally.evals = window.evals;
+  tally.host = host_;
   tally.lanes.reserve(lanes_.size());
   for (const auto& lane : lanes_) tally.lanes.push_back(lane->Tally(window));
   return tally;

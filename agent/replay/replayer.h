@@ -85,6 +85,7 @@ class Replayer {
   Duration loop_stalled_{};
   Duration wall_moved_{};
   double cpu_share_max_ = 0;
+  HostLoad host_;
   std::function<void(StepTally)> closed_;
   std::function<void()> stopped_;
   Timer start_timer_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "common/base/time.h"
+#include "common/record/host_load.h"
 
 namespace plimsoll {
 
@@ -16,6 +17,8 @@ class SelfLoad {
   // How far the wall clock moved against the monotonic one, at its worst; of either sign. 0 where
   // there is no wall clock.
   virtual Duration wall_moved() const { return Duration{0}; }
+  // What the process and its machine did, up to now; looks once more. Empty: nothing is known.
+  virtual HostLoad host() { return {}; }
 };
 
 }  // namespace plimsoll

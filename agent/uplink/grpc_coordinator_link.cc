@@ -7,6 +7,7 @@
 #include <grpcpp/create_channel.h>
 #include <grpcpp/security/credentials.h>
 
+#include "agent/uplink/dial_failure.h"
 #include "common/base/limits.h"
 #include "common/base/rng.h"
 #include "common/rpc/client_stream.h"
@@ -115,10 +116,11 @@ void GrpcCoordinatorLink::Impl::Start() {
   if (!endpoint.ok()) return Fail(Annotate(endpoint.status(), "coordinator"));
   patience_ = scheduler_.After(options_.patience, [this] {
     if (state_ != State::kConnecting) return;
-    Fail(absl::UnavailableError(
-        fmt::format("no connection within {:.1f} s, {} attempts; check --coordinator "
-                    "and that `plimsoll run` listens there; last: {}",
-                    ToSeconds(options_.patience), failures_ + 1, MessageOf(last_failure_))));
+    early_messages_.clear();  // That nothing was sent goes without saying.
+    Fail(absl::UnavailableError(fmt::format(
+        "no connection within {:.1f} s, {} attempts; check --coordinator "
+        "and that `plimsoll run` listens there; last: {}",
+        ToSeconds(options_.patience), failures_ + 1, DialFailure(MessageOf(last_failure_)))));
   });
   Dial();
 }
@@ -313,7 +315,9 @@ Status GrpcCoordinatorLink::Impl::WhatWasNotTaken() const {
   std::string words = reason_.ok() ? fmt::format("coordinator {}: closed", options_.coordinator)
                                    : std::string(MessageOf(reason_));
   if (!early_messages_.empty()) {
-    words += fmt::format("; {} messages were not sent", early_messages_.size());
+    words += early_messages_.size() == 1
+                 ? "; one message was not sent"
+                 : fmt::format("; {} messages were not sent", early_messages_.size());
   }
   if (!BatchesTaken()) {
     words += fmt::format("; batches {} to {} may be lost", last_ack_ + 1, last_batch_);

@@ -266,6 +266,7 @@ std::string FieldReader::PathOf(std::string_view key) const {
 }
 
 void FieldReader::Finish() {
+  for (const std::string& key : known_) problems_->AddKnown(PathOf(key));
   for (const std::string& key : Keys()) {
     if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
     const std::string_view meant = DidYouMean(key, known_);

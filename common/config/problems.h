@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/base/status.h"
@@ -31,6 +32,11 @@ class Problems {
   // fields is not worth reporting while one of them could not be read.
   bool Touches(std::string_view path) const;
 
+  // What the readers know beside what is wrong: the paths of all keys that were asked for, in the
+  // maps that the file has. So a page of documentation can be held to the readers.
+  void AddKnown(std::string path) { known_.push_back(std::move(path)); }
+  const std::vector<std::string>& known() const { return known_; }
+
   // One line a problem, ordered by line of the file, then by the order of discovery.
   std::vector<std::string> Lines() const;
   // OK without problems; else InvalidArgument whose message is Lines() joined by newlines.
@@ -39,6 +45,7 @@ class Problems {
  private:
   std::string file_;
   std::vector<Problem> problems_;
+  std::vector<std::string> known_;
 };
 
 }  // namespace plimsoll

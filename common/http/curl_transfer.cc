@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 
 #include "common/http/curl_multi.h"
+#include "common/http/curl_tls.h"
 
 namespace plimsoll {
 namespace {
@@ -40,6 +41,8 @@ TransferResult ResultOf(CURLcode code, bool status_line) {
     case CURLE_INTERFACE_FAILED:
     case CURLE_READ_ERROR:
     case CURLE_ABORTED_BY_CALLBACK:
+    case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_SSL_CERTPROBLEM:
       return TransferResult::kClientError;
     case CURLE_UNSUPPORTED_PROTOCOL:  // "Received HTTP/0.9 when not allowed" among others.
     case CURLE_URL_MALFORMAT:
@@ -89,9 +92,7 @@ bool CurlTransfer::Configure(void* easy) {
   if (!request_.accept_encoding.empty()) {
     curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, request_.accept_encoding.c_str());
   }
-  if (!request_.ca_file.empty()) {
-    curl_easy_setopt(easy, CURLOPT_CAINFO, request_.ca_file.c_str());
-  }
+  SetTls();
   SetBody();
   curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, &CurlTransfer::OnWrite);
   curl_easy_setopt(easy, CURLOPT_WRITEDATA, this);
@@ -107,6 +108,20 @@ bool CurlTransfer::Configure(void* easy) {
   curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, this);
   // Copies the string; the only option here that can run out of memory unnoticed.
   return curl_easy_setopt(easy, CURLOPT_URL, request_.url.c_str()) == CURLE_OK;
+}
+
+void CurlTransfer::SetTls() {
+  error_text_[0] = '\0';
+  curl_easy_setopt(easy_, CURLOPT_ERRORBUFFER, error_text_.data());
+  if (!request_.ca_file.empty()) {
+    curl_easy_setopt(easy_, CURLOPT_CAINFO, request_.ca_file.c_str());
+  }
+  if (request_.client_cert.empty()) return;
+  const std::string& key = request_.client_key.empty() ? request_.client_cert : request_.client_key;
+  curl_easy_setopt(easy_, CURLOPT_SSLCERT, request_.client_cert.c_str());
+  curl_easy_setopt(easy_, CURLOPT_SSLKEY, key.c_str());
+  // Without one, a key with a pass phrase would ask for it on the terminal, and wait.
+  curl_easy_setopt(easy_, CURLOPT_KEYPASSWD, "");
 }
 
 bool CurlTransfer::SetHeaders() {
@@ -280,7 +295,13 @@ TransferEnd CurlTransfer::EndOf(int code_number) const {
   if (end.result == TransferResult::kConnectError && IsOurs(error)) {
     end.result = TransferResult::kClientError;
   }
-  end.message = fmt::format("{}: {}", host_, curl_easy_strerror(code));
+  if (status_ == 0) {
+    end.tls = TlsTroubleOf(code_number, host_, error_text_.data(), end.new_connection);
+  }
+  // Curl's own words for a code say "SSL peer certificate or SSH remote key was not OK"; what was
+  // wrong with it is in the other text.
+  const bool more = end.tls != TlsTrouble::kNone && error_text_[0] != '\0';
+  end.message = fmt::format("{}: {}", host_, more ? error_text_.data() : curl_easy_strerror(code));
   if (error != 0) end.message += fmt::format(" ({})", std::strerror(error));
   if (too_long_) end.message = fmt::format("{}: the answer's headers are too long", host_);
   return end;

@@ -2,6 +2,7 @@
 // ended. Internal to common/http; curl's types stay in the .cc file (a CURL is a void).
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -49,6 +50,7 @@ class CurlTransfer {
   MonoTime ReadAt();  // When what curl delivers now was read from the socket.
   std::size_t TakeHeaderLine(std::string_view line);
   bool SetHeaders();
+  void SetTls();
   void SetBody();
 
   HttpRequest request_;
@@ -64,6 +66,7 @@ class CurlTransfer {
   };
   std::string header_text_;  // Names and values, one after the other.
   std::vector<Header> headers_;
+  std::array<char, 256> error_text_{};  // Curl's, of CURL_ERROR_SIZE.
   std::uint64_t body_read_ = 0;
   std::uint64_t read_turn_ = 0;  // The multi's turn that read_at_ belongs to; 0: none yet.
   MonoTime read_at_{};

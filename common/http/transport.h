@@ -30,6 +30,8 @@ struct HttpRequest {
   std::unique_ptr<BodySource> body;  // Null: none.
   std::string accept_encoding;       // As the header; empty: none asked for, none decoded.
   std::string ca_file;               // https only; empty: the system's bundle.
+  std::string client_cert;           // https only, PEM: what we show; empty: nothing.
+  std::string client_key;            // PEM, of client_cert; empty: it is in that file.
   Duration connect_timeout = 10s;
 };
 
@@ -39,7 +41,18 @@ enum class TransferResult : std::uint8_t {
                   // header.
   kBroken,        // Broken after the status line: reset, short body.
   kProtocol,      // The peer does not speak HTTP.
-  kClientError,   // Ours: no port, no descriptor, out of memory.
+  kClientError,   // Ours: no port, no descriptor, out of memory, a certificate file that is none.
+};
+
+// Why no encrypted connection came to be, as far as somebody can do something about it.
+enum class TlsTrouble : std::uint8_t {
+  kNone,
+  kNotTrusted,   // No certificate authority that we know vouches for the peer, or none any more.
+  kOtherHost,    // The peer's certificate is for another name.
+  kNotTls,       // The peer speaks something else at this port.
+  kHandshake,    // The peer broke off before anything was agreed.
+  kWantsClient,  // The peer asks for a certificate of ours, or refuses the one it got.
+  kOurFiles,     // A file of ours, of authorities, certificate or key, is none.
 };
 
 struct TransferEnd {
@@ -47,6 +60,7 @@ struct TransferEnd {
   std::string message;          // For people; empty when kOk.
   bool new_connection = false;  // The transfer opened its connection.
   MonoTime at{};
+  TlsTrouble tls = TlsTrouble::kNone;
 };
 
 // Called on the loop's thread, never from inside Start(). Each instant was taken in the receive or

@@ -10,6 +10,7 @@
 
 #include "common/base/rng.h"
 #include "common/record/eval_outcome.h"
+#include "common/record/host_load.h"
 #include "common/record/outcome.h"
 
 namespace plimsoll {
@@ -116,6 +117,7 @@ struct StepTally {
   // its worst; of either sign.
   std::int64_t wall_moved_ns = 0;
   double cpu_share_max = 0;        // Of one core, the busiest data loop, worst second.
+  HostLoad host;                   // Of the measured time.
   std::uint64_t records_lost = 0;  // Dropped because the uplink's bound was reached.
   std::vector<LaneTally> lanes;
   // Evals asked within the measured time, and how they were judged; no part of anything above.

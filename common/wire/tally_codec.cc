@@ -7,6 +7,7 @@
 #include "common/base/limits.h"
 #include "common/wire/checks.h"
 #include "common/wire/eval_codec.h"
+#include "common/wire/host_load_codec.h"
 #include "common/wire/parse.h"
 #include "plimsoll/v1/records.pb.h"
 
@@ -166,6 +167,7 @@ void ToProto(const StepTally& tally, v1::StepTally* out) {
   out->set_loop_stalled_ns(tally.loop_stalled_ns);
   out->set_wall_moved_ns(tally.wall_moved_ns);
   out->set_cpu_share_max(tally.cpu_share_max);
+  ToProto(tally.host, out->mutable_host());
   out->set_records_lost(tally.records_lost);
   for (const LaneTally& lane : tally.lanes) ToProto(lane, out->add_lanes());
   out->set_evals_asked(tally.evals_asked);
@@ -189,6 +191,7 @@ StatusOr<StepTally> FromProto(const v1::StepTally& in) {
                  "finite and not negative");
   tally.cpu_share_max = in.cpu_share_max();
   tally.wall_moved_ns = checks.Offset(in.wall_moved_ns(), "wall_moved_ns");
+  tally.host = ReadHostLoad(in.host(), &checks);
   tally.records_lost = in.records_lost();
   checks.Require(static_cast<std::uint32_t>(in.lanes_size()) <= limits::kLanesMax, "lanes",
                  "at most 16384");

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "common/base/text.h"
+#include "coordinator/api/agent_messages.h"
 #include "coordinator/api/bar_messages.h"
 #include "coordinator/api/cost_messages.h"
 #include "coordinator/api/eval_messages.h"
@@ -189,23 +190,6 @@ void Fill(const PreflightSummary& preflight, v1::Preflight* out) {
   out->set_ignore_eos_honoured(preflight.ignore_eos);
 }
 
-void Fill(const AgentEvidence& agent, bool told, v1::StepAgent* out) {
-  out->set_slot(agent.slot);
-  out->set_name(ValidUtf8(agent.name));
-  out->set_lanes(agent.lanes);
-  out->set_lost(agent.lost);
-  if (!told) return;
-  out->set_attempts(agent.attempts);
-  out->set_skew_s(Seconds(agent.skew_ns));
-  out->set_lateness_p99_s(Seconds(agent.lateness_p99_ns));
-  out->set_lateness_max_s(Seconds(agent.lateness_max_ns));
-  out->set_loop_lag_max_s(Seconds(agent.loop_lag_max_ns));
-  out->set_loop_stalled_s(Seconds(agent.loop_stalled_ns));
-  out->set_wall_moved_s(Seconds(agent.wall_moved_ns));
-  out->set_cpu_max_share(Finite(agent.cpu_share_max));
-  out->set_records_lost(agent.records_lost);
-}
-
 void Fill(const Identity& identity, v1::Identity* out) {
   out->set_name(ValidUtf8(identity.name));
   out->set_left(identity.left);
@@ -344,7 +328,8 @@ void ToApi(const ReportedStep& step, v1::Step* out) {
   out->set_ok_calls_without_usage(s.usage_missing);
   Fill(s.fidelity, out->mutable_fidelity());
   if (!s.replay.tiers.empty()) FillReplay(s.replay, told, out->mutable_replay());
-  for (const AgentEvidence& agent : s.agents) Fill(agent, HasTally(s, agent), out->add_agents());
+  for (const AgentEvidence& agent : s.agents)
+    FillAgent(agent, HasTally(s, agent), out->add_agents());
   for (const Identity& identity : s.identities) Fill(identity, out->add_identities());
   for (const std::string& note : step.notes) out->add_notes(ValidUtf8(note));
   Fill(s.origin, out->mutable_origin());

@@ -10,6 +10,7 @@
 #include "coordinator/cli/live_client.h"
 #include "coordinator/cli/parse_words.h"
 #include "coordinator/run/run_machine.h"
+#include "coordinator/store/rocks_store.h"
 
 namespace plimsoll {
 
@@ -23,6 +24,11 @@ int AgentsMain(int argc, const char* const* argv) {
   if (const auto code = ParseWords(app, argc, argv)) return *code;
   const auto coordinator = FindCoordinator(store);
   if (!coordinator.has_value()) {
+    // A folder that is no store is a slip of the pen, not a store without a run.
+    if (const auto kept = OpenRocksStore(store, StoreAccess::kReadOnly); !kept.ok()) {
+      std::fprintf(stderr, "plimsoll: %s\n", std::string(MessageOf(kept.status())).c_str());
+      return static_cast<int>(ExitCode::kUsage);
+    }
     std::printf("no run is going on in %s; `plimsoll run` starts one\n", store.c_str());
     return 0;
   }

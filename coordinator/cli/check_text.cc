@@ -41,6 +41,18 @@ std::string Requests(const DryStep& step) {
   return most == fewest ? most : fewest + "–" + most;
 }
 
+// "5.8", or "5.8–6.0" where it depends on how fast the deployment is; "–" without any call.
+std::string InFlight(const DryStep& step) {
+  const auto text = [](double value) {
+    return value < 99.95 ? fmt::format("{:.1f}", value) : About(value);
+  };
+  if (!(step.in_flight > 0) || !(step.in_flight_at_bar > 0)) return "–";
+  const auto [least, most] = std::minmax(step.in_flight, step.in_flight_at_bar);
+  const std::string low = text(least);
+  const std::string high = text(most);
+  return low == high ? low : low + "–" + high;
+}
+
 // "3/3", or of many agents "2 to 3 each".
 std::string PerAgent(const std::vector<std::uint32_t>& lanes) {
   if (lanes.size() <= 6) return fmt::format("{}", fmt::join(lanes, "/"));
@@ -50,17 +62,28 @@ std::string PerAgent(const std::vector<std::uint32_t>& lanes) {
 }
 
 std::string StepTable(const Scenario& scenario, const RunPlan& plan, const DryPlan& dry) {
-  std::vector<std::vector<std::string>> rows = {{"step", "sessions"}};
-  for (const TierPlan& tier : plan.tiers) rows[0].push_back(tier.name);
-  for (const char* name : {"per agent", "requests", "tokens in", "cached", "tokens out", "time"}) {
-    rows[0].emplace_back(name);
+  std::vector<std::vector<std::string>> rows = {{"", "", "requests"},
+                                                {"step", "sessions", "in flight"}};
+  for (const TierPlan& tier : plan.tiers) {
+    rows[0].emplace_back();
+    rows[1].push_back(tier.name);
+  }
+  for (const auto& [above, name] : {std::pair{"per", "agent"},
+                                    {"", "requests"},
+                                    {"tokens", "in"},
+                                    {"tokens", "cached"},
+                                    {"tokens", "out"},
+                                    {"", "time"}}) {
+    rows[0].emplace_back(above);
+    rows[1].emplace_back(name);
   }
   for (std::size_t i = 0; i < dry.steps.size(); ++i) {
     const DryStep& step = dry.steps[i];
     const bool mix = step.ladder == kMixLadder;
     const bool target = mix && scenario.sweep.target == step.sessions;
     std::vector<std::string> row = {fmt::format("{}{}", i + 1, mix ? "" : " " + step.ladder),
-                                    fmt::format("{}{}", step.sessions, target ? "*" : "")};
+                                    fmt::format("{}{}", step.sessions, target ? "*" : ""),
+                                    InFlight(step)};
     for (const std::uint32_t lanes : step.lanes_per_tier) row.push_back(fmt::format("{}", lanes));
     row.insert(row.end(),
                {PerAgent(step.lanes_per_agent), Requests(step), About(step.tokens_in),
@@ -113,9 +136,16 @@ double CallsAtBar(const Precision& part, Duration measure) {
   return needed > 0 ? static_cast<double>(part.calls_needed) * ToSeconds(measure) / needed : 0;
 }
 
-// "1 session makes", "6 sessions make".
-std::string SessionsMake(std::uint32_t count) {
-  return Sessions(count) + (count == 1 ? " makes" : " make");
+// "6 sessions", or where there are several ladders "6 sessions of the mix", "6 sessions of light
+// alone".
+std::string Load(const Scenario& scenario, const DryStep& step) {
+  if (scenario.tier_ladders.empty()) return Sessions(step.sessions);
+  return fmt::format("{} of {}", Sessions(step.sessions),
+                     step.ladder == kMixLadder ? "the mix" : step.ladder + " alone");
+}
+
+const char* Make(const DryStep& step) {
+  return step.sessions == 1 ? "makes" : "make";
 }
 
 // What would be enough, or that nothing is.
@@ -132,9 +162,10 @@ std::string FewCalls(const Scenario& scenario, const DryStep& step, const Precis
                      const std::string& what, const std::string& so) {
   const std::string measure = ShortTime(scenario.sweep.measure);
   if (part.calls < part.calls_needed) {
-    return LabelledLine("warning", fmt::format("{} about {} calls in {}, not the {}: {}; {}",
-                                               SessionsMake(step.sessions), part.calls, measure,
-                                               what, so, Remedy(scenario, part.measure_needed)));
+    return LabelledLine("warning",
+                        fmt::format("{} {} about {} calls in {}, not the {}: {}; {}",
+                                    Load(scenario, step), Make(step), part.calls, measure, what, so,
+                                    Remedy(scenario, part.measure_needed)));
   }
   const auto at_bar =
       static_cast<std::uint64_t>(std::nearbyint(CallsAtBar(part, scenario.sweep.measure)));
@@ -143,8 +174,8 @@ std::string FewCalls(const Scenario& scenario, const DryStep& step, const Precis
         "warning",
         fmt::format("{} on a deployment as slow as the bar allows {} about {} calls in {}, not "
                     "the {}; {}",
-                    Sessions(step.sessions), step.sessions == 1 ? "makes" : "make", at_bar, measure,
-                    what, Remedy(scenario, part.measure_needed_at_bar)));
+                    Load(scenario, step), Make(step), at_bar, measure, what,
+                    Remedy(scenario, part.measure_needed_at_bar)));
   }
   return {};
 }
@@ -152,8 +183,8 @@ std::string FewCalls(const Scenario& scenario, const DryStep& step, const Precis
 // The percentile that needs the most calls, and the share of errors.
 std::string FewCalls(const Scenario& scenario, const DryStep& step) {
   if (step.requests <= 0) {
-    return LabelledLine("warning", fmt::format("{} no call at all; use a corpus with calls",
-                                               SessionsMake(step.sessions)));
+    return LabelledLine("warning", fmt::format("{} {} no call at all; use a corpus with calls",
+                                               Load(scenario, step), Make(step)));
   }
   const Precision* most = nullptr;
   std::string text;
@@ -184,7 +215,18 @@ std::string Warnings(const Scenario& scenario, const DryPlan& dry) {
   std::string text;
   for (const DryStep& step : dry.steps) {
     text += FewCalls(scenario, step);
-    if (step.sessions >= 3) continue;
+    if (std::any_of(step.parts.begin(), step.parts.end(),
+                    [](const Precision& part) { return part.too_few_slices; })) {
+      text += LabelledLine(
+          "warning",
+          fmt::format("{}: {} in blocks of {} are too short to tell how calls of one time depend "
+                      "on each other, so TTFT and speeds can only be too close; make sweep.measure "
+                      "longer, or sweep.block shorter where calls are short",
+                      Load(scenario, step), ShortTime(scenario.sweep.measure),
+                      ShortTime(scenario.sweep.block)));
+    }
+    // Of every ladder alike, and said once.
+    if (step.sessions >= 3 || step.ladder != kMixLadder) continue;
     text += LabelledLine(
         "warning", fmt::format("{}: with fewer than three, intervals rest on runs of calls and are "
                                "wide; start with three or more",
@@ -264,6 +306,23 @@ std::string PolicyWords(const Scenario& scenario) {
   return text;
 }
 
+// "1m27s to 2m15s if all 3 steps run once", or that the budget may be over before.
+std::string TimeWords(const Scenario& scenario, const DryPlan& dry) {
+  const std::string steps = dry.steps.size() == 1
+                                ? std::string("the step runs")
+                                : fmt::format("all {} steps run", dry.steps.size());
+  Duration most{0};
+  for (const DryStep& step : dry.steps) most += step.at_most;
+  const auto& budget = scenario.sweep.budget;
+  if (!budget || most <= *budget) {
+    return fmt::format("{} to {} if {} once", ShortTime(dry.at_least), ShortTime(dry.at_most),
+                       steps);
+  }
+  return fmt::format(
+      "{} to {}: if {} once they take up to {}, and what does not fit the budget is left out",
+      ShortTime(dry.at_least), ShortTime(dry.at_most), steps, ShortTime(most));
+}
+
 }  // namespace
 
 std::string CheckText(const Scenario& scenario, const RunPlan& plan, const Corpus& corpus,
@@ -290,6 +349,9 @@ std::string CheckText(const Scenario& scenario, const RunPlan& plan, const Corpu
       "in the measured time: if every call is as slow as the bar allows, to as fast as it "
       "was recorded; a faster deployment gets more. Tokens are for the larger number, "
       "cached ones with a cache that forgets nothing of a session");
+  text += LabelledLine("in flight",
+                       "requests that the sessions keep open on average, between the same two "
+                       "ends");
   text += LabelledLine(
       "each step",
       fmt::format("priming (at most {}), 2s to start, {} warm-up, {} measured in {} blocks "
@@ -297,11 +359,8 @@ std::string CheckText(const Scenario& scenario, const RunPlan& plan, const Corpu
                   ShortTime(sweep.prime_limit), ShortTime(sweep.warm_up), ShortTime(sweep.measure),
                   sweep.measure / sweep.block, ShortTime(sweep.block),
                   ShortTime(sweep.drain_limit)));
-  const std::string steps = dry.steps.size() == 1
-                                ? std::string("the step runs")
-                                : fmt::format("all {} steps run", dry.steps.size());
-  text += LabelledLine("in all", fmt::format("{} to {} if {} once; {}", ShortTime(dry.at_least),
-                                             ShortTime(dry.at_most), steps, PolicyWords(scenario)));
+  text += LabelledLine("in all",
+                       fmt::format("{}; {}", TimeWords(scenario, dry), PolicyWords(scenario)));
   text += LabelledLine("cost", CostWords(scenario, dry));
   text += "\nhow sharp the verdicts can be\n" + PrecisionTable(dry);
   text += LabelledLine(

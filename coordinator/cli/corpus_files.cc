@@ -51,17 +51,20 @@ StatusOr<std::string> Decompress(std::string_view bytes, std::size_t bytes_max) 
     ZSTD_outBuffer piece{chunk.data(), chunk.size(), 0};
     left = ZSTD_decompressStream(stream.get(), &piece, &in);
     if (ZSTD_isError(left) != 0) {
-      return absl::InvalidArgumentError(
-          fmt::format("not a zstd file: {}", ZSTD_getErrorName(left)));
+      return absl::InvalidArgumentError(fmt::format(
+          "its name ends in .zst, and it is no zstd file ({}); name it as what it is, or "
+          "pack it with zstd",
+          ZSTD_getErrorName(left)));
     }
     full = piece.pos == piece.size && left != 0;
     if (out.size() + piece.pos > bytes_max) {
       return absl::ResourceExhaustedError(
-          fmt::format("more than {} bytes when decompressed", bytes_max));
+          fmt::format("more than {} bytes when decompressed; split it", bytes_max));
     }
     out.append(chunk.data(), piece.pos);
   }
-  if (left != 0) return absl::InvalidArgumentError("the compressed file was cut short");
+  if (left != 0)
+    return absl::InvalidArgumentError("the compressed file was cut short; copy it again");
   return out;
 }
 
@@ -88,8 +91,10 @@ StatusOr<std::vector<std::string>> ListTraces(const std::vector<std::string>& pa
     }
     if (error) return absl::InvalidArgumentError(fmt::format("{}: {}", path, error.message()));
     if (found.empty()) {
-      return absl::NotFoundError(
-          fmt::format("{}: no *.json, *.jsonl, *.json.zst or *.jsonl.zst file in it", path));
+      return absl::NotFoundError(fmt::format(
+          "{}: no *.json, *.jsonl, *.json.zst or *.jsonl.zst file in it; name the folder "
+          "that holds the recordings",
+          path));
     }
     std::sort(found.begin(), found.end());
     files.insert(files.end(), found.begin(), found.end());
@@ -105,7 +110,8 @@ StatusOr<std::string> ReadWholeFile(const std::string& path, std::size_t bytes_m
   std::size_t got = 0;
   while ((got = std::fread(chunk, 1, sizeof(chunk), file.get())) > 0) {
     if (bytes.size() + got > bytes_max) {
-      return absl::ResourceExhaustedError(fmt::format("more than {} bytes", bytes_max));
+      return absl::ResourceExhaustedError(fmt::format(
+          "more than {} bytes, which is the most; check that it is the right file", bytes_max));
     }
     bytes.append(chunk, got);
   }
@@ -116,6 +122,12 @@ StatusOr<std::string> ReadWholeFile(const std::string& path, std::size_t bytes_m
 StatusOr<std::string> ReadTrace(const std::string& path, std::size_t bytes_max) {
   StatusOr<std::string> bytes = ReadWholeFile(path, bytes_max);
   if (!bytes.ok()) return bytes;
+  constexpr std::string_view kGzipMagic = "\x1f\x8b";
+  if (bytes->starts_with(kGzipMagic)) {
+    return absl::InvalidArgumentError(
+        "it is packed with gzip, and only zstd is read; unpack it with gunzip, or pack it with "
+        "zstd");
+  }
   constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd";
   if (!EndsIn(path, ".zst") && bytes->compare(0, kZstdMagic.size(), kZstdMagic) != 0) return bytes;
   return Decompress(*bytes, bytes_max);

@@ -44,12 +44,22 @@ struct FormTotals {
   }
 };
 
+// What reads a file says where it is wrong, not what to do about it.
+Status WithNextStep(const Status& status) {
+  const std::string_view words = MessageOf(status);
+  if (words.find("; ") != std::string_view::npos) return status;
+  return Status(status.code(),
+                fmt::format("{}; mend it there, or import without this file", words));
+}
+
 class Importer {
  public:
   Status AddFile(const std::string& path) {
     const StatusOr<std::string> bytes = ReadTrace(path, kTraceBytesMax);
     if (!bytes.ok()) return Annotate(bytes.status(), path);
-    ASSIGN_OR_RETURN(Recording recording, ReadRecording(path, *bytes));
+    StatusOr<Recording> read = ReadRecording(path, *bytes);
+    if (!read.ok()) return WithNextStep(read.status());
+    Recording recording = *std::move(read);
     FormTotals& totals = forms_[static_cast<std::size_t>(recording.form)];
     ++totals.files;
     totals.lines += recording.lines;
@@ -94,6 +104,18 @@ class Importer {
       if (forms_[form].files > 0) report += forms_[form].Report(static_cast<TraceForm>(form));
     }
     return report;
+  }
+
+  // Why no session is left, out of what was read.
+  std::string NothingLeft() const {
+    std::string why;
+    for (const FormTotals& totals : forms_) {
+      for (const ImportNote& note : totals.notes) {
+        why += fmt::format("{}{} {}", why.empty() ? ": " : ", ", note.count, note.what);
+      }
+    }
+    return fmt::format("no session left to import{}; name recordings that hold at least one call",
+                       why);
   }
 
   std::string Source() const {
@@ -162,7 +184,7 @@ StatusOr<Imported> ImportRecordings(const ImportOptions& options) {
   for (const std::string& file : files) RETURN_IF_ERROR(importer.AddFile(file));
   Corpus& corpus = importer.corpus();
   if (corpus.sessions.empty()) {
-    return absl::InvalidArgumentError("no session left to import");
+    return absl::InvalidArgumentError(importer.NothingLeft());
   }
   std::string report = importer.ReportForms();
   if (!options.keep_copies) report += importer.DropTheCopies();

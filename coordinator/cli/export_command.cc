@@ -8,6 +8,7 @@
 #include "common/wire/record_codec.h"
 #include "coordinator/api/run_view.h"
 #include "coordinator/cli/output_file.h"
+#include "coordinator/report/agent_rows.h"
 #include "coordinator/report/export_rows.h"
 #include "coordinator/run/run_machine.h"
 #include "coordinator/store/rocks_store.h"
@@ -32,6 +33,13 @@ Status WriteParts(const RunRepo& repo, const std::string& run, RowForm form, Out
   ASSIGN_OR_RETURN(const std::vector<StepRow> steps, repo.Steps(run));
   std::string text = PartHeader(form);
   for (const StepRow& step : steps) AppendParts(form, step, &text);
+  return out.Write(text);
+}
+
+Status WriteAgents(const RunRepo& repo, const std::string& run, RowForm form, OutputFile& out) {
+  ASSIGN_OR_RETURN(const std::vector<StepRow> steps, repo.Steps(run));
+  std::string text = AgentHeader(form);
+  for (const StepRow& step : steps) AppendAgents(form, step, &text);
   return out.Write(text);
 }
 
@@ -72,6 +80,8 @@ Status Export(const ExportFlags& flags) {
     RETURN_IF_ERROR(WriteSteps(repo, *run, form_of(flags.steps), out));
   } else if (!flags.parts.empty()) {
     RETURN_IF_ERROR(WriteParts(repo, run->id, form_of(flags.parts), out));
+  } else if (!flags.agents.empty()) {
+    RETURN_IF_ERROR(WriteAgents(repo, run->id, form_of(flags.agents), out));
   } else {
     const bool evals = !flags.evals.empty();
     const RowForm form = form_of(evals ? flags.evals : flags.records);

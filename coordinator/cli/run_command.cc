@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "common/chat/target.h"
 #include "common/config/quantities.h"
 #include "coordinator/cli/baselines.h"
 #include "coordinator/cli/check_text.h"
@@ -65,6 +66,13 @@ int CheckMain(int argc, const char* const* argv) {
   }
   for (const std::string& doubt : loaded->baseline_doubts) {
     std::fputs(LabelledLine("warning", doubt).c_str(), stdout);
+  }
+  // A warning: a plan may be looked at where it is not run.
+  if (const auto secrets = ReadTargetSecrets(plan->target); !secrets.ok()) {
+    std::fputs(LabelledLine("warning", fmt::format("{}; `plimsoll run` would end with 4 here",
+                                                   MessageOf(secrets.status())))
+                   .c_str(),
+               stdout);
   }
   return 0;
 }

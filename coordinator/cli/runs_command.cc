@@ -90,6 +90,9 @@ CLI::App* AddExport(CLI::App& app, Words& words) {
   what->add_option("--parts", words.flags.parts,
                    "csv or jsonl: a line for each limit of the bar and step")
       ->check(CLI::IsMember({"csv", "jsonl"}));
+  what->add_option("--agents", words.flags.agents,
+                   "csv or jsonl: a line for each agent and step, what it and its machine did")
+      ->check(CLI::IsMember({"csv", "jsonl"}));
   what->add_option("--records", words.flags.records,
                    "csv or jsonl: a line a record, by agent slot, incarnation and sequence")
       ->check(CLI::IsMember({"csv", "jsonl"}));

@@ -33,8 +33,11 @@ Status LoadCorpus(LoadedScenario* loaded) {
                     corpus->sessions.size());
     loaded->corpus = std::make_shared<const Corpus>(*std::move(corpus));
   } else {
-    Corpus corpus = SynthCorpus(
-        {.seed = source.seed, .heavy = source.heavy, .light = source.light, .scale = source.scale});
+    Corpus corpus = SynthCorpus({.seed = source.seed,
+                                 .heavy = source.heavy,
+                                 .mid = source.mid,
+                                 .light = source.light,
+                                 .scale = source.scale});
     loaded->corpus_label = fmt::format("synthetic {} (seed {}), {} sessions", source.synthetic,
                                        source.seed, corpus.sessions.size());
     loaded->corpus_bytes = EncodeCorpus(corpus);

@@ -18,7 +18,7 @@ constexpr std::uint32_t kFirstLook = 2;
 constexpr Duration kLookAfterMin = 60s;
 // Failed attempts up to which latencies are looked at: a lane is silent after each.
 constexpr double kFailedShareMax = 0.01;
-// Of freedom. By four half-blocks alone they are one or two, whose t at a look's tail is 15 to 80:
+// Of freedom. By four half-blocks alone they are two or three, whose t at a look's tail is 10 to 20:
 // nothing would ever fail. Chosen on the calibration's grid: from 12 on, wrong looks grow.
 constexpr double kDegreesMin = 6;
 
@@ -65,8 +65,7 @@ std::optional<EarlyFinding> LookEarly(StepEvidence so_far, const Bar& bar, std::
   const auto is_looked_at = [&](const Limit& limit) {
     return limit.metric != Metric::kToolCalls && IsJudged(limit, so_far);
   };
-  const auto looked_at = std::count_if(bar.limits.begin(), bar.limits.end(), is_looked_at);
-  const double tail = ErrorSpentAt(done, blocks) / std::max<double>(1, looked_at);
+  const double tail = ErrorSpentAt(done, blocks);
   if (!(tail > 0) || done * so_far.plan.block < kLookAfterMin) return std::nullopt;
   AddInFlight(so_far, in_flight);
   const bool load_is_whole = FailedShare(so_far) <= kFailedShareMax;

@@ -1,12 +1,12 @@
 // Failing a step early: at planned looks, after each block from the second to the last but one and
 // not within the first minute, the running step is judged on the records so far. Pure.
 //
-// Every look can err; together they may spend half of the 2.5% by which the step's own interval may
-// err on that side. How much of it a look may spend grows with time, by the power family of Kim and
-// DeMets (1987) with exponent 2: up to `done` blocks, of which the last look sees blocks − 1,
-// kEarlyError · (done / (blocks − 1))². The parts looked at share it equally. A part must also fail
-// by the rule of a step's end, at 95% and with its own degrees of freedom; to the look's smaller
-// tail at least six degrees are granted, since those of four half-blocks could reject nothing.
+// Every look can err; a part's looks together may spend half of the 2.5% by which its interval at
+// the step's end may err on that side. How much of it a look may spend grows with time, by the
+// power family of Kim and DeMets (1987) with exponent 2: up to `done` blocks, of which the last
+// look sees blocks − 1, kEarlyError · (done / (blocks − 1))². A part must also fail by the rule of
+// a step's end, at 95% and with its own degrees of freedom; to the look's smaller tail at least six
+// degrees are granted, since those of four half-blocks could reject nothing.
 //
 // Calls in flight are missing, and most of them are slow ones. For errors they count as attempts
 // that did not fail. The load sent is not known yet: latencies are looked at only where next to

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/plan/plan.h"
+#include "common/record/host_load.h"
 #include "common/record/outcome.h"
 #include "common/record/tally.h"
 #include "common/record/tool_fault.h"
@@ -95,6 +96,7 @@ struct AgentEvidence {
   bool no_tally = false;
   // How far its wall clock moved against its monotonic clock within the measured time.
   std::int64_t wall_moved_ns = 0;
+  HostLoad host;  // What its process and its machine did.
 };
 
 // By how much usage may differ from the planned prompt length before it is said (design section 4).

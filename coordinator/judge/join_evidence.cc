@@ -31,6 +31,7 @@ void Add(std::vector<AgentEvidence>& agents, const AgentEvidence& more) {
   agent->records_lost += more.records_lost;
   agent->lost = agent->lost || more.lost;
   agent->wall_moved_ns += more.wall_moved_ns;
+  agent->host.Extend(more.host);
   agent->no_tally = agent->no_tally || more.no_tally;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -202,6 +203,37 @@ void CheckClocks(const StepEvidence& e, List& list) {
   }
 }
 
+// One line for all agents: what holds one back often holds back its neighbours.
+void CheckHeldBack(const StepEvidence& e, std::optional<std::int64_t> HostLoad::*time,
+                   std::string_view what, std::string_view look, List& list) {
+  const auto share = [&](const AgentEvidence& agent) {
+    return static_cast<double>((agent.host.*time).value_or(0)) /
+           static_cast<double>(e.plan.measure.count());
+  };
+  const AgentEvidence* worst = nullptr;
+  std::size_t held_back = 0;
+  for (const AgentEvidence& agent : e.agents) {
+    if (!(share(agent) > suspicion::kHeldBackShareMax)) continue;
+    ++held_back;
+    if (worst == nullptr || share(agent) > share(*worst)) worst = &agent;
+  }
+  if (worst == nullptr) return;
+  list.Add(
+      SuspicionCheck::kAgentHeldBack,
+      fmt::format("{}: {} of {} agents, at worst '{}' by {:.1f}% of the measured time, with P99 "
+                  "of its releases {:.1f} ms late; {}",
+                  what, held_back, e.agents.size(), worst->name, share(*worst) * 100,
+                  static_cast<double>(worst->lateness_p99_ns) * 1e-6, look));
+}
+
+void CheckHosts(const StepEvidence& e, List& list) {
+  CheckHeldBack(e, &HostLoad::throttled_ns, "a control group's quota throttled the generator",
+                "raise the quota, or give each agent fewer sessions", list);
+  CheckHeldBack(e, &HostLoad::stolen_ns,
+                "the generator's hosts gave its processors to other guests",
+                "times may be late by some milliseconds; look for a quieter machine", list);
+}
+
 void CheckAlike(const char* what, std::optional<std::int64_t> median,
                 std::optional<std::int64_t> tail, std::uint64_t n, List& list) {
   if (n < suspicion::kAlikeCallsMin || !median || !tail || *median <= 0 || *tail <= 0) return;
@@ -306,6 +338,8 @@ std::string_view Name(SuspicionCheck check) {
       return "errors_fell";
     case SuspicionCheck::kMeanDownTailUp:
       return "mean_down_tail_up";
+    case SuspicionCheck::kAgentHeldBack:
+      return "agent_held_back";
   }
   return "unknown";
 }
@@ -341,6 +375,7 @@ std::vector<Suspicion> SuspicionsOf(const StepEvidence& evidence, bool is_void,
   CheckAlike("interactivity", evidence.rate_mtok_s.ReachedBy(0.5),
              evidence.rate_mtok_s.ReachedBy(0.9), evidence.rate_mtok_s.count(), list);
   CheckNeighbours(FiguresOf(evidence, is_void), context.others, list);
+  CheckHosts(evidence, list);
   return std::move(list).Take();
 }
 

@@ -26,8 +26,9 @@ enum class SuspicionCheck : std::uint8_t {
   kCallsAlike = 8,          // Times or speeds with next to no spread.
   kErrorsFell = 9,          // Errors fall while the load rises.
   kMeanDownTailUp = 10,     // The mean falls while the tail grows.
+  kAgentHeldBack = 11,      // An agent's quota or hypervisor kept it off its processors.
 };
-inline constexpr int kSuspicionChecks = 10;
+inline constexpr int kSuspicionChecks = 11;
 
 // "counts_disagree", …: as JSON and the API say it.
 std::string_view Name(SuspicionCheck check);
@@ -72,6 +73,9 @@ inline constexpr std::uint64_t kAlikeCallsMin = 50;
 inline constexpr double kMeanFallMin = 0.1;
 inline constexpr double kTailRiseMin = 0.1;
 inline constexpr std::uint64_t kNeighbourCallsMin = 72;
+// Of the measured time: as much as stalls of 20 ms and more may take up before they void the step.
+// What held an agent back for shorter is in its stamps all the same, by less than that each.
+inline constexpr double kHeldBackShareMax = 0.02;
 }  // namespace suspicion
 
 // What a step's neighbours in the sweep are compared by.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -56,6 +57,55 @@ void CheckGenerator(const AgentEvidence& agent, double measured_ns,
   }
 }
 
+// Whether `part` is over `bound` of `whole`. What is not known is not held against an agent; NaN is
+// no proof of health.
+template <typename Part, typename Whole>
+bool Over(const std::optional<Part>& part, const std::optional<Whole>& whole, double bound) {
+  if (!part || !whole) return false;
+  return !(static_cast<double>(*part) <= bound * static_cast<double>(*whole));
+}
+
+// What kept the agent, or nearly kept it, from doing as planned.
+void CheckHost(const AgentEvidence& agent, std::optional<std::int64_t> measured_ns,
+               std::vector<std::string>& reasons) {
+  const HostLoad& host = agent.host;
+  const auto limited = [&](bool over, double bound, const auto& words) {
+    if (over) reasons.push_back(fmt::format("generator-limited: {}, over {:g}%", words(), bound));
+  };
+  const auto share_of_time = [&](const std::optional<std::int64_t>& ns) {
+    return static_cast<double>(*ns) / static_cast<double>(*measured_ns) * 100;
+  };
+  using namespace void_rules;
+  limited(Over(host.thread_share_max, std::optional(1.0), kCpuShareMax), kCpuShareMax * 100, [&] {
+    return fmt::format(
+        "a thread of agent '{}' beside its event loop used {:.0f}% of a core in its worst second",
+        agent.name, *host.thread_share_max * 100);
+  });
+  limited(Over(host.cores_used_max, host.cores, kCpuShareMax), kCpuShareMax * 100, [&] {
+    return fmt::format("agent '{}' used {:.3g} of its {:.3g} cores in its worst second", agent.name,
+                       *host.cores_used_max, *host.cores);
+  });
+  limited(Over(host.throttled_ns, measured_ns, kHeldBackShareMax), kHeldBackShareMax * 100, [&] {
+    return fmt::format(
+        "agent '{}' was throttled by its control group's quota for {:.1f}% of the measured time",
+        agent.name, share_of_time(host.throttled_ns));
+  });
+  limited(Over(host.stolen_ns, measured_ns, kHeldBackShareMax), kHeldBackShareMax * 100, [&] {
+    return fmt::format(
+        "{:.1f}% of the processor time of agent '{}''s machine went to its host's other guests",
+        share_of_time(host.stolen_ns), agent.name);
+  });
+  limited(Over(host.descriptors_max, host.descriptors_limit, kRoomShareMax), kRoomShareMax * 100,
+          [&] {
+            return fmt::format("agent '{}' had {} of its {} descriptors open", agent.name,
+                               *host.descriptors_max, *host.descriptors_limit);
+          });
+  limited(Over(host.ports_max, host.ports_limit, kRoomShareMax), kRoomShareMax * 100, [&] {
+    return fmt::format("agent '{}''s machine had {} TCP sockets for its {} local ports", agent.name,
+                       *host.ports_max, *host.ports_limit);
+  });
+}
+
 void CheckClientErrors(const StepEvidence& evidence, std::vector<std::string>& reasons) {
   std::uint64_t attempts = 0;
   for (const std::uint64_t count : evidence.outcomes) attempts += count;
@@ -103,8 +153,11 @@ std::vector<std::string> VoidReasons(const StepEvidence& evidence) {
                                   identity.left, identity.right));
   }
   CheckClientErrors(evidence, reasons);
-  for (const AgentEvidence& agent : evidence.agents)
-    CheckGenerator(agent, static_cast<double>(evidence.plan.measure.count()), reasons);
+  const auto measured_ns = static_cast<double>(evidence.plan.measure.count());
+  for (const AgentEvidence& agent : evidence.agents) {
+    CheckGenerator(agent, measured_ns, reasons);
+    CheckHost(agent, evidence.plan.measure.count(), reasons);
+  }
   // Of a step that an agent did not tell of, nobody knows what was offered.
   const bool told = std::none_of(evidence.agents.begin(), evidence.agents.end(),
                                  [](const AgentEvidence& a) { return a.lost || a.no_tally; });

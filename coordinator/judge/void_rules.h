@@ -30,7 +30,17 @@ inline constexpr Duration kLatenessP99Max = 50ms;
 inline constexpr double kLoopStalledShareMax = 0.02;
 inline constexpr Duration kLoopLagMax = 1s;
 // Of one core, the busiest data loop in its worst second: past it queues build up in the agent.
+// The same of its other threads (gRPC's), and of all cores that its process may use.
 inline constexpr double kCpuShareMax = 0.9;
+// Of the measured time, while a control group's quota or the hypervisor kept the agent off its
+// processors. Whatever of it made a release late or lasted 20 ms is counted above, as that; alone
+// it voids only where it is too much for the shorter waits to be harmless. With the usual period of
+// 100 ms a quarter of the time is 25 ms at once, which is a stall already; of less the step says
+// how much it was (suspicion::kHeldBackShareMax).
+inline constexpr double kHeldBackShareMax = 0.25;
+// Of the descriptors that may be open, and of the machine's ports: what is left is gone with the
+// next burst of connections, and the plan was made for more room.
+inline constexpr double kRoomShareMax = 0.95;
 }  // namespace void_rules
 
 // 1 − idle for our own reasons ÷ planned lane-time, in [0, 1]. Planned time that no lane accounts

@@ -4,7 +4,7 @@
 
 namespace plimsoll {
 
-void EvalFields(const std::optional<EvalSummary>& evals, ExportLine& line) {
+void EvalFields(const std::optional<EvalSummary>& evals, Line& line) {
   const bool there = evals.has_value();
   const EvalSummary e = evals.value_or(EvalSummary{});
   const bool any = there && e.loaded.judged() > 0;
@@ -28,7 +28,7 @@ void EvalFields(const std::optional<EvalSummary>& evals, ExportLine& line) {
   }
 }
 
-void ToolFaultFields(const FaultyAnswers& faults, ExportLine& line) {
+void ToolFaultFields(const FaultyAnswers& faults, Line& line) {
   for (std::size_t kind = 1; kind < kToolFaults; ++kind) {
     line.Count(fmt::format("tool_call_{}", Name(static_cast<ToolFault>(kind))),
                faults.by_kind[kind]);
@@ -46,7 +46,7 @@ std::string FaultNames(ToolFaultBits faults) {
 
 void AppendEvalLine(LineKind kind, const keys::BatchKey& batch, const EvalRecord& eval,
                     std::string* out) {
-  ExportLine line(kind, out);
+  Line line(kind, out);
   const bool mini = eval.step == kEvalMiniRun;
   const bool measured = eval.block != kWarmUpBlock && eval.block != kCoolDownBlock;
   line.Count("agent_slot", batch.agent_slot);

@@ -12,9 +12,9 @@
 namespace plimsoll {
 
 // Of a step: always the same fields; empty of one without evals.
-void EvalFields(const std::optional<EvalSummary>& evals, ExportLine& line);
+void EvalFields(const std::optional<EvalSummary>& evals, Line& line);
 // A field for each kind: answers of the load in which it came.
-void ToolFaultFields(const FaultyAnswers& faults, ExportLine& line);
+void ToolFaultFields(const FaultyAnswers& faults, Line& line);
 // "empty_delta unknown_tool"; empty: none.
 std::string FaultNames(ToolFaultBits faults);
 

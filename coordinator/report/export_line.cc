@@ -1,12 +1,26 @@
 #include "coordinator/report/export_line.h"
 
+#include <cmath>
+
 #include <nlohmann/json.hpp>
 
 #include "common/base/text.h"
 
 namespace plimsoll {
 
-void ExportLine::Text(std::string_view name, std::string_view value) {
+void Line::Real(std::string_view name, std::optional<double> value) {
+  if (!value.has_value() || !std::isfinite(*value)) return Absent(name);
+  if (Begin(name)) fmt::format_to(std::back_inserter(*out_), "{}", *value);
+}
+
+void Line::SecondsAsNanos(std::string_view name, std::optional<double> seconds) {
+  if (!seconds.has_value() || !std::isfinite(*seconds) || std::abs(*seconds) > 1e9) {
+    return Absent(name);
+  }
+  Count(name, FromSeconds(*seconds).count());
+}
+
+void Line::Text(std::string_view name, std::string_view value) {
   if (!Begin(name)) return;
   if (kind_ == LineKind::kJson) {
     *out_ += nlohmann::json(ValidUtf8(value)).dump();
@@ -17,6 +31,18 @@ void ExportLine::Text(std::string_view name, std::string_view value) {
     for (const char c : value) *out_ += c == '"' ? std::string("\"\"") : std::string(1, c);
     *out_ += '"';
   }
+}
+
+bool Line::Begin(std::string_view name) {
+  if (!first_) *out_ += ',';
+  first_ = false;
+  if (kind_ == LineKind::kCsv) return true;
+  if (kind_ == LineKind::kCsvHeader) {
+    *out_ += name;
+    return false;
+  }
+  fmt::format_to(std::back_inserter(*out_), "\"{}\":", name);
+  return true;
 }
 
 }  // namespace plimsoll

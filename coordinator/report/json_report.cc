@@ -7,6 +7,7 @@
 #include "coordinator/judge/metrics.h"
 #include "coordinator/report/eval_json.h"
 #include "coordinator/report/replay_json.h"
+#include "coordinator/report/agent_figures.h"
 
 namespace plimsoll {
 namespace {
@@ -25,13 +26,13 @@ template <typename Count>
 Json Number(const std::optional<Count>& value) {
   return value ? Json(*value) : Json();
 }
+// In milliseconds.
+Json Number(const std::optional<Duration>& time) {
+  return time ? Json(static_cast<double>(time->count()) * 1e-6) : Json();
+}
 // What is not known is null.
 Json Known(bool known, Json value) {
   return known ? std::move(value) : Json();
-}
-
-double Millis(std::int64_t ns) {
-  return static_cast<double>(ns) * 1e-6;
 }
 
 Json Of(const ShownPercentile& percentile) {
@@ -84,27 +85,24 @@ Json Of(const PartVerdict& part) {
   return json;
 }
 
-const char* LaneStateKey(std::size_t state) {
-  static constexpr const char* kKeys[kLaneStates] = {
-      "in_flight",         "planned_delay", "idle_refused",   "idle_late",
-      "idle_client_error", "idle_dead_man", "idle_no_session"};
-  return kKeys[state];
+constexpr const char* kLaneStateKeys[kLaneStates] = {
+    "in_flight",         "planned_delay", "idle_refused",   "idle_late",
+    "idle_client_error", "idle_dead_man", "idle_no_session"};
+
+void Put(const std::vector<AgentFigure>& figures, bool told, Json* to) {
+  for (const AgentFigure& figure : figures) {
+    const bool time = std::holds_alternative<std::optional<Duration>>(figure.value);
+    (*to)[std::string(figure.name) + (time ? "_ms" : "")] =
+        Known(told, std::visit([](const auto& value) { return Number(value); }, figure.value));
+  }
 }
 
 Json AgentOf(const AgentEvidence& agent, bool told) {
-  return {{"slot", agent.slot},
-          {"name", agent.name},
-          {"lanes", agent.lanes},
-          {"attempts", Known(told, agent.attempts)},
-          {"skew_ms", Known(told, Millis(agent.skew_ns))},
-          {"lateness_p99_ms", Known(told, Millis(agent.lateness_p99_ns))},
-          {"lateness_max_ms", Known(told, Millis(agent.lateness_max_ns))},
-          {"loop_lag_max_ms", Known(told, Millis(agent.loop_lag_max_ns))},
-          {"loop_stalled_ms", Known(told, Millis(agent.loop_stalled_ns))},
-          {"cpu_share_max", Known(told, Number(agent.cpu_share_max))},
-          {"wall_moved_ms", Known(told, Millis(agent.wall_moved_ns))},
-          {"records_lost", Known(told, agent.records_lost)},
-          {"lost", agent.lost}};
+  Json json = {
+      {"slot", agent.slot}, {"name", agent.name}, {"lanes", agent.lanes}, {"lost", agent.lost}};
+  Put(FiguresOf(agent), told, &json);
+  Put(FiguresOf(agent.host), told, &json["host"]);
+  return json;
 }
 
 Json Of(const Identity& identity) {
@@ -245,7 +243,7 @@ Json Of(const ReportedStep& step) {
   const StepSummary& s = step.summary;
   Json states = Json::object();
   for (std::size_t i = 0; i < kLaneStates; ++i) {
-    states[LaneStateKey(i)] = Number(s.lane_state_share[i]);
+    states[kLaneStateKeys[i]] = Number(s.lane_state_share[i]);
   }
   const bool told = HasTallies(s);
   Json agents = Json::array();

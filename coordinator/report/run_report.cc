@@ -6,6 +6,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "coordinator/report/text_layout.h"
 #include "coordinator/report/text_report.h"
 
 namespace plimsoll {
@@ -60,8 +61,11 @@ std::string EndText(const RunInfo& info, const ReportModel& model) {
   // Without a step there is no verdict to print: only why, and what it means.
   if (model.steps.empty() && info.state == RunState::kRunning) return "no step is judged yet\n";
   if (model.steps.empty()) {
-    return fmt::format("{}: {}\n", info.state == RunState::kStopped ? "STOPPED" : "COULD NOT RUN",
-                       info.message.empty() ? "no step was run" : info.message);
+    std::string text =
+        fmt::format("{}: {}\n", info.state == RunState::kStopped ? "STOPPED" : "COULD NOT RUN",
+                    info.message.empty() ? "no step was run" : info.message);
+    for (const std::string& file : model.files_written) text += LabelledLine("written", file);
+    return text;
   }
   std::string text;
   if (info.state == RunState::kStopped || info.state == RunState::kFailed) {

@@ -10,6 +10,7 @@
 #include "coordinator/judge/capacity_words.h"
 #include "coordinator/judge/metrics.h"
 #include "coordinator/judge/proportion.h"
+#include "coordinator/report/agent_text.h"
 #include "coordinator/report/bar_text.h"
 #include "coordinator/report/cost_text.h"
 #include "coordinator/report/eval_text.h"
@@ -158,6 +159,12 @@ std::string Legend(const ReportModel& model) {
         "decide "
         "a step only by failing confidently");
   }
+  if (any([](const StepSummary& s) { return !HostTable(s).empty(); })) {
+    add("machine",
+        "cores used of those it may use and its busiest thread beside the loop's, worst second; "
+        "throttled by a quota, stolen by other guests: of the measured time; descriptors and TCP "
+        "sockets against their limits");
+  }
   add("books", "counts of agents, records and store that must agree, or the step is void");
   if (any([](const StepSummary& s) { return s.verdict.verdict == Verdict::kTooClose; })) {
     add("too close", "the interval crosses the limit; + leans to pass, - to fail");
@@ -255,31 +262,6 @@ std::string TokenSentence(const StepSummary& s) {
   return text;
 }
 
-std::string AgentTable(const StepSummary& s) {
-  constexpr std::size_t kNameColumns = 32;
-  std::vector<std::vector<std::string>> rows = {
-      {"  agent", "lanes", "attempts", "skew ms", "late P99 ms", "loop lag ms", "cpu%", ""}};
-  const auto ms = [](std::int64_t ns) {
-    return fmt::format("{:.1f}", static_cast<double>(ns) * 1e-6);
-  };
-  for (const AgentEvidence& agent : s.agents) {
-    std::string remark = agent.lost ? "lost" : "";
-    if (agent.records_lost > 0) {
-      remark += fmt::format("{}{} records lost", remark.empty() ? "" : ", ", agent.records_lost);
-    }
-    // What an agent says of itself comes with the end of a step.
-    const auto said = [&](std::string text) {
-      return HasTally(s, agent) ? std::move(text) : std::string(kAbsent);
-    };
-    rows.push_back({"  " + FirstColumns(Printable(agent.name), kNameColumns),
-                    fmt::format("{}", agent.lanes), said(fmt::format("{}", agent.attempts)),
-                    said(ms(agent.skew_ns)), said(ms(agent.lateness_p99_ns)),
-                    said(ms(agent.loop_lag_max_ns)),
-                    said(fmt::format("{:.0f}", agent.cpu_share_max * 100)), remark});
-  }
-  return s.agents.empty() ? "" : Table(rows, 1);
-}
-
 std::string IdentitySentence(const std::vector<Identity>& identities) {
   if (identities.empty()) return "none was checked";
   std::string broken;
@@ -326,7 +308,7 @@ std::string StepDetails(const ReportedStep& step) {
   if (!s.broken_off_after) text += Detail("books", IdentitySentence(s.identities));
   for (const Suspicion& suspicion : s.suspicions) text += Detail("suspicion", suspicion.text);
   for (const std::string& note : step.notes) text += Detail("note", note);
-  return text + AgentTable(s);
+  return text + AgentTables(s);
 }
 
 // "2 copies, 4 nodes: recipes/7.yaml (sha256 3f2a…)"; empty: none is kept.

@@ -53,8 +53,13 @@ void ModelList::OnBody(std::string_view bytes, MonoTime) {
 }
 
 void ModelList::OnEnd(const TransferEnd& end) {
-  if (status_ == 0 && end.result == TransferResult::kConnectError) {
-    return Finish({.kind = ModelsAnswer::Kind::kUnreachable, .ids = {}, .message = end.message});
+  const bool no_connection =
+      end.result == TransferResult::kConnectError || end.tls != TlsTrouble::kNone;
+  if (status_ == 0 && no_connection) {
+    return Finish({.kind = ModelsAnswer::Kind::kUnreachable,
+                   .ids = {},
+                   .message = end.message,
+                   .tls = end.tls});
   }
   if (end.result != TransferResult::kOk) return Finish(NoList(end.message));
   if (status_ != 200) return Finish(NoList(fmt::format("HTTP {}", status_)));

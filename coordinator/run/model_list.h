@@ -22,8 +22,9 @@ struct ModelsAnswer {
     kUnreachable,  // No connection.
   };
   Kind kind = Kind::kNoList;
-  std::vector<std::string> ids;  // Of kListed.
-  std::string message;           // Of the others: what came instead, in a few words.
+  std::vector<std::string> ids;        // Of kListed.
+  std::string message;                 // Of the others: what came instead, in a few words.
+  TlsTrouble tls = TlsTrouble::kNone;  // Of kUnreachable.
 };
 
 // The list in an answer's body; kNoList if it holds none.

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "coordinator/run/unreachable_words.h"
+
 namespace plimsoll {
 namespace {
 
@@ -102,8 +104,8 @@ void PreflightRules::OnModels(const ModelsAnswer& answer) {
   todo_.pop_front();
   switch (answer.kind) {
     case ModelsAnswer::Kind::kUnreachable:
-      return Block("the gateway cannot be reached", answer.message,
-                   "check target.url and that it is up");
+      return Block(UnreachableWords(answer.tls).what, answer.message,
+                   UnreachableWords(answer.tls).to_do);
     case ModelsAnswer::Kind::kNoList:
       return Say(FindingLevel::kWarning,
                  fmt::format("models: the gateway lists none ({}), so the name was only tried",

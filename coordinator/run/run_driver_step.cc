@@ -183,6 +183,7 @@ std::vector<AgentEvidence> RunDriver::AgentsOfStep() const {
       agent.loop_stalled_ns = tally->loop_stalled_ns;
       agent.wall_moved_ns = tally->wall_moved_ns;
       agent.cpu_share_max = tally->cpu_share_max;
+      agent.host = tally->host;
       agent.records_lost = tally->records_lost;
     }
     agents.push_back(std::move(agent));

@@ -46,6 +46,18 @@ void ReadRecipe(FieldReader& top, Recipe& recipe) {
   fields->Finish();
 }
 
+// After target.url was read.
+void ReadCertificates(FieldReader& fields, std::string_view folder, TargetPlan& target) {
+  const std::optional<std::string> path = fields.Text("ca_file");
+  if (!path.has_value()) return;
+  target.ca_file = Resolved(folder, *path);
+  if (target.url.starts_with("http://")) {
+    fields.Problem(
+        "ca_file",
+        "is for https, and target.url begins with http://; write https:// or take it out");
+  }
+}
+
 void ReadTarget(FieldReader& top, std::string_view folder, TargetPlan& target) {
   if (!top.Require("target", "{url: \"https://host/v1\", model: NAME}")) return;
   std::optional<FieldReader> fields = top.Map("target");
@@ -75,9 +87,7 @@ void ReadTarget(FieldReader& top, std::string_view folder, TargetPlan& target) {
   constexpr std::array<std::string_view, 2> kOffOn = {"off", "on"};
   if (const auto tools = fields->Choice("tools", kOffOn)) target.tools = *tools == 1;
   target.extra_body = ReadExtraBody(*fields, "extra_body");
-  if (const std::optional<std::string> ca_file = fields->Text("ca_file")) {
-    target.ca_file = Resolved(folder, *ca_file);
-  }
+  ReadCertificates(*fields, folder, target);
   Take(fields->Time("connect_timeout"), target.connect_timeout);
   Take(fields->Time("idle_timeout"), target.idle_timeout);
   Take(fields->Time("call_deadline"), target.call_deadline);

@@ -5,6 +5,7 @@
 
 #include "coordinator/store/capacity_codec.h"
 #include "coordinator/store/eval_codec.h"
+#include "coordinator/store/host_load_codec.h"
 #include "coordinator/store/limit_codec.h"
 #include "coordinator/store/origin_codec.h"
 #include "coordinator/store/percentile_codec.h"
@@ -206,6 +207,7 @@ void Write(const AgentEvidence& agent, v1::StoredAgent& out) {
   out.set_records_lost(agent.records_lost);
   out.set_lost(agent.lost);
   out.set_no_tally(agent.no_tally);
+  WriteHostLoad(agent.host, *out.mutable_host());
 }
 
 AgentEvidence Read(const v1::StoredAgent& in) {
@@ -224,6 +226,7 @@ AgentEvidence Read(const v1::StoredAgent& in) {
   agent.records_lost = in.records_lost();
   agent.lost = in.lost();
   agent.no_tally = in.no_tally();
+  agent.host = ReadHostLoad(in.host());
   return agent;
 }
 

@@ -10,12 +10,14 @@ using Fault = EngineTransportOptions::Fault;
 class EngineTransport::EngineCall final : public Call, public EngineObserver {
  public:
   EngineCall(Scheduler& scheduler, Engine& engine, const CallRequest& request,
-             std::optional<Fault> fault, Duration idle_timeout, CallObserver& observer)
+             std::optional<Fault> fault, const Shape& shape, Duration idle_timeout,
+             CallObserver& observer)
       : scheduler_(scheduler),
         engine_(engine),
         observer_(observer),
         fault_(fault),
-        tokens_(request.max_tokens) {
+        pause_(shape.pause),
+        tokens_(shape.tokens) {
     result_.sent = result_.upload_done = scheduler.Now();
     if (fault_ && !fault_->after_first_token) {
       ArmFault();
@@ -56,6 +58,12 @@ class EngineTransport::EngineCall final : public Call, public EngineObserver {
   void OnFinished(MonoTime) override {
     ticket_ = 0;
     if (fault_) return;  // Its end is the fault's.
+    if (pause_ == Duration{0}) return Succeed();
+    timer_ = scheduler_.After(pause_, [this] { Succeed(); });
+  }
+
+ private:
+  void Succeed() {
     result_.last_token = result_.end = scheduler_.Now();
     result_.tokens_out = result_.chunks = tokens_;
     result_.http_status = 200;
@@ -64,8 +72,6 @@ class EngineTransport::EngineCall final : public Call, public EngineObserver {
     if (content_bytes_max_ > 0) Say();
     observer_.OnCallEnded(result_);  // May destroy this.
   }
-
- private:
   void ArmFault() {
     timer_ = scheduler_.After(fault_->after, [this] {
       if (result_.headers == CallResult::kNever && fault_->status != 0) {
@@ -97,6 +103,7 @@ class EngineTransport::EngineCall final : public Call, public EngineObserver {
   Engine& engine_;
   CallObserver& observer_;
   const std::optional<Fault> fault_;
+  const Duration pause_;
   std::size_t content_bytes_max_ = 0;
   std::uint64_t call_key_ = 0;
   std::uint32_t tokens_ = 0;
@@ -110,7 +117,29 @@ std::unique_ptr<CallTransport::Call> EngineTransport::Start(const CallRequest& r
   if (request.eval != nullptr) return options_.evals->Start(scheduler_, request, observer);
   if (options_.on_start) options_.on_start(scheduler_.Now(), request);
   return std::make_unique<EngineCall>(scheduler_, engine_, request, FaultOf(request),
-                                      options_.idle_timeout, observer);
+                                      ShapeOf(request), options_.idle_timeout, observer);
+}
+
+FaultTarget EngineTransport::TargetOf(const CallRequest& request) const {
+  const EngineGauges load = engine_.gauges();
+  return {.number = request.call_key,
+          .copy = engine_.CopyOf(EngineCall::SessionKey(request)),
+          .in_flight = load.running + load.waiting};
+}
+
+EngineTransport::Shape EngineTransport::ShapeOf(const CallRequest& request) const {
+  Shape shape{.tokens = request.max_tokens};
+  if (options_.rules.empty()) return shape;
+  const FaultTarget target = TargetOf(request);
+  constexpr FaultKind kUncapped[] = {FaultKind::kUncapped};
+  if (const auto* rule = FaultFor(options_.rules, kUncapped, 1, target, options_.moment())) {
+    shape.tokens = rule->tokens;
+  }
+  const auto* rule = FaultFor(options_.rules, kAnswerFaults, 1, target, options_.moment());
+  if (rule != nullptr && rule->kind == FaultKind::kStall && rule->pause != Duration::max()) {
+    shape.pause = rule->pause;
+  }
+  return shape;
 }
 
 std::optional<Fault> EngineTransport::FaultOf(const CallRequest& request) {
@@ -127,10 +156,7 @@ std::optional<Fault> EngineTransport::FaultOf(const CallRequest& request) {
 
 std::optional<Fault> EngineTransport::FaultByRule(const CallRequest& request) const {
   const FaultMoment moment = options_.moment();
-  const EngineGauges load = engine_.gauges();
-  const FaultTarget target{.number = request.call_key,
-                           .copy = engine_.CopyOf(EngineCall::SessionKey(request)),
-                           .in_flight = load.running + load.waiting};
+  const FaultTarget target = TargetOf(request);
   if (const FaultRule* const rule = FaultFor(options_.rules, kGateFaults, 1, target, moment)) {
     // A copy that is gone is the gateway's to tell.
     if (OfCopies(*rule)) return Fault{.outcome = Outcome::kRefused, .status = 503};
@@ -153,9 +179,16 @@ std::optional<Fault> EngineTransport::FaultByRule(const CallRequest& request) co
   }
   const FaultRule* const rule = FaultFor(options_.rules, kAnswerFaults, 1, target, moment);
   if (rule == nullptr) return std::nullopt;
-  Fault fault{.status = 200, .after_first_token = true};
-  fault.outcome = rule->kind == FaultKind::kStall      ? Outcome::kIdleTimeout
+  const bool stall = rule->kind == FaultKind::kStall;
+  if (stall && rule->pause != Duration::max()) return std::nullopt;  // Late, and whole: a shape.
+  // Garbage instead of a stream comes before any token of one.
+  const bool no_stream = rule->form == FaultForm::kBytes || rule->form == FaultForm::kJson ||
+                         rule->form == FaultForm::kPage;
+  Fault fault{.status = 200, .after_first_token = !no_stream};
+  fault.outcome = stall                                ? Outcome::kIdleTimeout
                   : rule->kind == FaultKind::kTruncate ? Outcome::kTruncated
+                  : rule->form == FaultForm::kBytes    ? Outcome::kTruncated
+                  : rule->form == FaultForm::kPage     ? Outcome::kHttpError
                                                        : Outcome::kStreamError;
   if (rule->kind == FaultKind::kStall) fault.after = options_.idle_timeout;
   return fault;

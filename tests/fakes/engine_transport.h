@@ -49,9 +49,16 @@ class EngineTransport final : public CallTransport {
 
  private:
   class EngineCall;
+  // What an answer that comes whole is like.
+  struct Shape {
+    std::uint32_t tokens = 0;
+    Duration pause{0};  // Between its first and its last token.
+  };
 
   std::optional<EngineTransportOptions::Fault> FaultOf(const CallRequest& request);
   std::optional<EngineTransportOptions::Fault> FaultByRule(const CallRequest& request) const;
+  FaultTarget TargetOf(const CallRequest& request) const;
+  Shape ShapeOf(const CallRequest& request) const;
 
   Scheduler& scheduler_;
   Engine& engine_;

@@ -46,7 +46,11 @@ class MemoryNetwork::AgentEnd final : public CoordinatorLink {
 
 MemoryNetwork::MemoryNetwork(Scheduler& agents, Scheduler& coordinator,
                              const MemoryNetworkOptions& options)
-    : agents_(agents), coordinator_(coordinator), options_(options), rng_(options.seed) {}
+    : agents_(agents),
+      coordinator_(coordinator),
+      options_(options),
+      batch_loss_(options.batch_loss),
+      rng_(options.seed) {}
 
 MemoryNetwork::~MemoryNetwork() = default;
 

@@ -38,6 +38,8 @@ class MemoryNetwork final : public AgentLinks {
   void HangUp(LinkId link);
   // A partition: nothing passes in either direction any more, and nobody is told.
   void Silence(LinkId link);
+  // From now on, as the option says it; 1: no batch and no ack passes, while all else does.
+  void SetBatchLoss(double share) { batch_loss_ = share; }
   LinkId last_link() const { return next_link_ - 1; }
 
   void Send(LinkId link, CoordinatorMessage message) override;
@@ -73,13 +75,14 @@ class MemoryNetwork final : public AgentLinks {
     bool closed = false;
   };
   Duration Delay();
-  bool Lost() { return options_.batch_loss > 0 && rng_.Chance(options_.batch_loss); }
+  bool Lost() { return batch_loss_ > 0 && rng_.Chance(batch_loss_); }
   void AgentGone(LinkId id);
   void Refused(LinkId id, const Status& why);
 
   Scheduler& agents_;
   Scheduler& coordinator_;
   const MemoryNetworkOptions options_;
+  double batch_loss_;
   Rng rng_;
   AgentLinkEvents* server_ = nullptr;
   std::map<LinkId, Link> links_;

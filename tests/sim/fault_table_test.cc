@@ -84,11 +84,19 @@ INSTANTIATE_TEST_SUITE_P(
             Outcome::kRefused},
         Row{"server_errors", "{kind: refuse, status: 500, at: 45s}", Outcome::kHttpError},
         Row{"web_pages", "{kind: html, at: 45s}", Outcome::kHttpError},
+        Row{"refusals_of_an_engine", "{kind: engine_refuse, status: 503, at: 45s}",
+            Outcome::kRefused},
         Row{"crash", "{kind: crash, at: 45s}", Outcome::kConnectError},
+        Row{"crash_of_a_copy", "{kind: crash, copies: [0], at: 45s}", Outcome::kRefused},
         Row{"restart", "{kind: slow_start, at: 45s, for: 1h}", Outcome::kRefused},
         Row{"truncated", "{kind: truncate, at: 45s}", Outcome::kTruncated},
         Row{"error_after_200", "{kind: error_after_200, at: 45s}", Outcome::kStreamError},
+        Row{"slow_start", "{kind: slow_start, at: 40s, for: 30s, retry_after: 1s}",
+            Outcome::kRefused},
         Row{"garbage", "{kind: garbage, at: 45s}", Outcome::kStreamError},
+        Row{"garbage_bytes", "{kind: garbage, form: bytes, at: 45s}", Outcome::kTruncated},
+        Row{"garbage_json", "{kind: garbage, form: json, at: 45s}", Outcome::kStreamError},
+        Row{"garbage_page", "{kind: garbage, form: html, at: 45s}", Outcome::kHttpError},
         Row{"stall", "{kind: stall, at: 45s}", Outcome::kIdleTimeout},
         Row{"some_stalls", "{kind: stall, probability: 20%}", Outcome::kIdleTimeout, false},
         Row{"context_limit", "{kind: context_limit, tokens: 2k, at: 45s}",
@@ -170,6 +178,41 @@ TEST(FaultTable, ASlowerEngineFailsByTheNumbersAndNotOnErrors) {
   ASSERT_EQ(result.steps.size(), 1u);
   EXPECT_NE(Part(result.steps[0].summary, Metric::kErrors).verdict, Verdict::kFail);
   EXPECT_EQ(Part(result.steps[0].summary, Metric::kInteractivity).verdict, Verdict::kFail);
+  ExpectSound(result);
+}
+
+// Answers that ignore their cap are whole: nothing fails, the numbers are of other calls, and the
+// report says by how much.
+TEST(FaultTable, UncappedAnswersAreJudgedByTheNumbersAndTheirLengthIsSaid) {
+  SimOptions options = With("{kind: uncapped, tokens: 300, at: 20s}");
+  options.settings.sessions = {8};
+  FleetSim sim(options);
+  const RunResult result = sim.Run();
+  EXPECT_EQ(result.code, ExitCode::kHeld) << Explain(sim, result);
+  ASSERT_EQ(result.steps.size(), 1u);
+  const StepSummary& step = result.steps[0].summary;
+  EXPECT_EQ(Part(step, Metric::kErrors).verdict, Verdict::kPass);
+  ASSERT_TRUE(step.fidelity.output_ratio.has_value());
+  EXPECT_GT(*step.fidelity.output_ratio, 3);
+  ExpectSound(result);
+  FleetSim capped(With(""));
+  EXPECT_NEAR(capped.Run().steps[0].summary.fidelity.output_ratio.value_or(0), 1, 1e-9);
+}
+
+// A stream that pauses and goes on is a slow one, not a broken one.
+TEST(FaultTable, AStallThatEndsFailsBySpeedAndNotOnErrors) {
+  SimOptions options = With("{kind: stall, after_tokens: 3, pause: 3s, at: 20s}");
+  options.settings.step.measure = 240s;
+  options.bar.limits[1].value = 10;
+  FleetSim sim(options);
+  const RunResult result = sim.Run();
+  EXPECT_EQ(result.code, ExitCode::kMissed) << Explain(sim, result);
+  ASSERT_EQ(result.steps.size(), 1u);
+  const StepSummary& step = result.steps[0].summary;
+  EXPECT_EQ(Part(step, Metric::kErrors).verdict, Verdict::kPass);
+  EXPECT_EQ(Part(step, Metric::kTtft).verdict, Verdict::kPass);
+  EXPECT_EQ(Part(step, Metric::kInteractivity).verdict, Verdict::kFail);
+  EXPECT_EQ(step.errors.ok, step.errors.attempts);
   ExpectSound(result);
 }
 

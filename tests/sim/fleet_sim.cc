@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "common/base/wall_watch.h"
 #include "tests/fakes/skewed_scheduler.h"
 
 namespace plimsoll {
@@ -12,13 +13,28 @@ namespace {
 constexpr char kBuild[] = "sim";
 constexpr char kDigest[] = "00000000000000000000000000000000000000000000000000000000000000aa";
 
-// A simulated host has nothing of its own to do, so it is never the bottleneck.
-class IdleLoad final : public SelfLoad {
+// Says of its process what the options say. Its wall clock may be set.
+class ScriptedLoad final : public SelfLoad {
  public:
-  void Reset() override {}
-  Duration loop_lag_max() const override { return Duration{0}; }
-  Duration loop_stalled() const override { return Duration{0}; }
-  double cpu_share_max() const override { return 0; }
+  ScriptedLoad(const SimOptions& options, const Clock& clock, std::uint32_t slot)
+      : options_(options), clock_(clock), wall_(clock), slot_(slot) {}
+  void Reset() override { wall_.Reset(); }
+  Duration loop_lag_max() const override { return Now().loop_lag_max; }
+  Duration loop_stalled() const override { return Now().loop_stalled; }
+  double cpu_share_max() const override { return Now().cpu_share_max; }
+  Duration wall_moved() const override {
+    wall_.Look();
+    return wall_.moved();
+  }
+  HostLoad host() override { return Now().host; }
+
+ private:
+  SimLoad Now() const { return options_.load ? options_.load(slot_, clock_.MonoNow()) : SimLoad{}; }
+
+  const SimOptions& options_;
+  const Clock& clock_;
+  mutable WallWatch wall_;  // Looked at when asked: nothing samples it on the way.
+  const std::uint32_t slot_;
 };
 
 class SharedShelf final : public CorpusShelf {
@@ -41,9 +57,12 @@ class SharedShelf final : public CorpusShelf {
 class FleetSim::Host {
  public:
   Host(FleetSim& sim, std::uint32_t index, std::uint64_t incarnation)
-      : scheduler_(sim.scheduler_,
+      : loop_(sim.scheduler_),
+        scheduler_(loop_,
                    FromSeconds(ToSeconds(sim.options_.clock_spread) *
                                Rng(MixKey(sim.options_.network.seed, incarnation)).Uniform())),
+        wall_(sim.scheduler_),
+        load_(sim.options_, wall_, index),
         shelf_(sim.options_.corpus) {
     Hello hello;
     hello.build = kBuild;
@@ -66,11 +85,15 @@ class FleetSim::Host {
     id = sim.network_.last_link();
     agent_->Attach(*link_);
   }
+  void Stall(Duration length) { loop_.Stall(length); }
+  void SetWall(Duration by) { wall_.Set(by); }
   LinkId id = 0;
 
  private:
+  StallingScheduler loop_;
   SkewedScheduler scheduler_;
-  IdleLoad load_;
+  SteppingClock wall_;
+  ScriptedLoad load_;
   SharedShelf shelf_;
   std::unique_ptr<CoordinatorLink> link_;
   std::unique_ptr<Agent> agent_;
@@ -133,6 +156,7 @@ FleetSim::FleetSim(SimOptions options)
               .links = network_,
               .journal = *journal_,
               .spawner = spawner_.get(),
+              .clock = &wall_,
               .preflight =
                   [this](std::function<void(PreflightReport)> done) {
                     scheduler_.Post([this, done = std::move(done)] { done(options_.preflight); });
@@ -167,6 +191,23 @@ void FleetSim::KillAgentAt(Duration at, std::uint32_t slot) {
 
 void FleetSim::SilenceAgentAt(Duration at, std::uint32_t slot) {
   At(at, [this, slot] { network_.Silence(hosts_[slot]->id); });
+}
+
+void FleetSim::StallAgentAt(Duration at, std::uint32_t slot, Duration length) {
+  At(at, [this, slot, length] { hosts_[slot]->Stall(length); });
+}
+
+void FleetSim::LoseBatchesBetween(Duration from, Duration to) {
+  At(from, [this] { network_.SetBatchLoss(1); });
+  At(to, [this] { network_.SetBatchLoss(options_.network.batch_loss); });
+}
+
+void FleetSim::SetAgentWallAt(Duration at, std::uint32_t slot, Duration by) {
+  At(at, [this, slot, by] { hosts_[slot]->SetWall(by); });
+}
+
+void FleetSim::SetCoordinatorWallAt(Duration at, Duration by) {
+  At(at, [this, by] { wall_.Set(by); });
 }
 
 void FleetSim::StallCoordinatorAt(Duration at, Duration length) {

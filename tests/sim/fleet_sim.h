@@ -16,8 +16,17 @@
 #include "tests/fakes/memory_network.h"
 #include "tests/fakes/sim_scheduler.h"
 #include "tests/fakes/stalling_scheduler.h"
+#include "tests/fakes/stepping_clock.h"
 
 namespace plimsoll {
+
+// What a simulated agent's process says of itself.
+struct SimLoad {
+  Duration loop_lag_max{};
+  Duration loop_stalled{};
+  double cpu_share_max = 0;
+  HostLoad host{};
+};
 
 struct SimOptions {
   std::shared_ptr<const Corpus> corpus;  // Shared by all agents, as one file would be.
@@ -33,6 +42,9 @@ struct SimOptions {
   std::uint64_t agent_descriptors = 0;   // What each agent says it may open; 0: it cannot say.
   Duration clock_spread = 300s;          // Agents' clocks differ by up to this.
   std::shared_ptr<const EvalSet> evals;  // What plan.evals says.
+  // Asked of each agent at the end of each measured time. Empty: a simulated host has nothing else
+  // to do, and is never the bottleneck.
+  std::function<SimLoad(std::uint32_t slot, MonoTime now)> load;
 };
 
 class FleetSim {
@@ -45,6 +57,14 @@ class FleetSim {
   // At `at` of virtual time: the agent's process is gone, or the network around it falls silent.
   void KillAgentAt(Duration at, std::uint32_t slot);
   void SilenceAgentAt(Duration at, std::uint32_t slot);
+  // The agent's timers fire no more for so long: its releases leave late.
+  void StallAgentAt(Duration at, std::uint32_t slot, Duration length);
+  // No batch of records and no ack passes from here to there, while the control streams go on.
+  void LoseBatchesBetween(Duration from, Duration to);
+  // The wall clock of an agent's machine, or of the coordinator's, is set by so much; what is
+  // monotonic goes on.
+  void SetAgentWallAt(Duration at, std::uint32_t slot, Duration by);
+  void SetCoordinatorWallAt(Duration at, Duration by);
   // The coordinator's loop runs nothing for so long, while its links stay up.
   void StallCoordinatorAt(Duration at, Duration length);
   void StopAt(Duration at, int count);
@@ -72,6 +92,7 @@ class FleetSim {
   SimOptions options_;
   SimScheduler scheduler_;
   StallingScheduler coordinator_{scheduler_};
+  SteppingClock wall_{scheduler_};  // The coordinator's.
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<EngineFaults> engine_faults_;
   MemoryNetwork network_;

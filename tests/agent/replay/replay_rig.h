@@ -13,15 +13,30 @@
 #include "gtest/gtest.h"
 #include "tests/fakes/fixed_transport.h"
 #include "tests/fakes/sim_scheduler.h"
+#include "tests/fakes/stalling_scheduler.h"
 
 namespace plimsoll {
 
+// Says what it is told to say.
 class Load final : public SelfLoad {
  public:
-  void Reset() override {}
-  Duration loop_lag_max() const override { return 3ms; }
-  Duration loop_stalled() const override { return Duration{0}; }
-  double cpu_share_max() const override { return 0.25; }
+  void Reset() override {
+    if (clock != nullptr) reset_at.push_back(clock->Now());
+  }
+  Duration loop_lag_max() const override { return lag_max; }
+  Duration loop_stalled() const override { return stalled; }
+  double cpu_share_max() const override { return cpu_share; }
+  Duration wall_moved() const override { return moved; }
+  HostLoad host() override { return machine; }
+
+  explicit Load(const Scheduler* with = nullptr) : clock(with) {}
+  const Scheduler* clock;
+  std::vector<MonoTime> reset_at;
+  Duration lag_max = 3ms;
+  Duration stalled{};
+  Duration moved{};
+  double cpu_share = 0.25;
+  HostLoad machine;
 };
 
 class Sink final : public RecordSink {
@@ -75,10 +90,10 @@ struct Rig {
     if (plan.evals) {
       auto set = ReadEvalSet("rig", plan.evals->set_text);
       EXPECT_TRUE(set.ok()) << set.status();
-      asker = std::make_unique<EvalAsker>(scheduler, transport, sink, plan, *std::move(set));
+      asker = std::make_unique<EvalAsker>(loop, transport, sink, plan, *std::move(set));
     }
     replayer =
-        std::make_unique<Replayer>(scheduler, transport, sink, load, plan, *index, asker.get());
+        std::make_unique<Replayer>(loop, transport, sink, load, plan, *index, asker.get());
     const std::vector<std::uint32_t> slots = {0};
     specs = AssignLanes(plan.tiers, lanes, slots);
   }
@@ -126,9 +141,10 @@ struct Rig {
   }
 
   SimScheduler scheduler;
+  StallingScheduler loop{scheduler};  // The lanes': the transport's goes on while it stalls.
   FixedTransport transport{scheduler};
   Sink sink;
-  Load load;
+  Load load{&scheduler};
   RunPlan plan;
   std::unique_ptr<CorpusIndex> index;
   std::unique_ptr<EvalAsker> asker;  // Where the plan has evals.

@@ -236,6 +236,19 @@ TEST(Replayer, ADeadManPauseHoldsReleasesAndIsOurs) {
   ExpectConserved(*rig.tally, Duration(60s).count());
 }
 
+// Recorded answers of no token are sent with a cap of one: a cap of none is an error to a server.
+TEST(Replayer, ACallThatWasAnsweredWithNothingAsksForOneToken) {
+  Session session = Tree();
+  for (Call& call : session.calls) call.tokens_out = 0;
+  Rig rig(2, ThinkTime::kNone, {session});
+  rig.StartStep();
+  rig.RunToClose();
+  ASSERT_GT(rig.transport.sent.size(), 20u);
+  for (const FixedTransport::Sent& sent : rig.transport.sent) EXPECT_EQ(sent.max_tokens, 1u);
+  ASSERT_FALSE(rig.sink.records.empty());
+  for (const CallRecord& r : rig.sink.records) EXPECT_EQ(r.tokens_asked, 1u);
+}
+
 TEST(Replayer, RecordedThinkTimeIsAPlannedDelay) {
   Rig rig(1, ThinkTime::kRecorded);
   rig.StartStep();

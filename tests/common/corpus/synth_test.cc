@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -156,6 +157,44 @@ TEST_P(SynthPublished, PercentilesLieWithinTenPercent) {
   const double noise = 3 * std::sqrt(published.fan_outs / sessions);
   EXPECT_NEAR(static_cast<double>(spread.fan_outs) / sessions, published.fan_outs,
               noise + 0.1 * published.fan_outs);
+}
+
+// Fan-outs by what starts together: subagents of one parent call. Of 38 recorded ones 21 had one,
+// 9 two, 8 three; a subagent makes 2 to 24 calls, 676 in 63.
+TEST(SynthFanOut, HasThePublishedSiblingsAndLengths) {
+  std::array<double, 4> groups{};  // By siblings.
+  double subagents = 0;
+  double calls = 0;
+  for (const std::uint64_t seed : {21u, 22u}) {
+    for (const Session& session :
+         SynthCorpus({.seed = seed, .heavy = 0, .mid = 1500, .light = 0}).sessions) {
+      if (session.streams.size() == 1) continue;
+      std::map<std::int32_t, std::size_t> siblings;
+      std::vector<std::size_t> lengths(session.streams.size());
+      for (const Call& call : session.calls) ++lengths[call.stream];
+      for (std::size_t stream = 1; stream < session.streams.size(); ++stream) {
+        ++siblings[session.streams[stream].parent_call];
+        ++subagents;
+        calls += static_cast<double>(lengths[stream]);
+        EXPECT_GE(lengths[stream], 2u) << session.id;
+        EXPECT_LE(lengths[stream], 24u) << session.id;
+      }
+      for (const auto& [parent, count] : siblings) {
+        ASSERT_LE(count, 3u) << session.id;
+        ++groups[count];
+      }
+    }
+  }
+  const double all = groups[1] + groups[2] + groups[3];
+  ASSERT_GT(all, 150);
+  constexpr std::array<double, 4> kRecorded{0, 21.0 / 38, 9.0 / 38, 8.0 / 38};
+  for (std::size_t count = 1; count <= 3; ++count) {
+    // Two standard errors of what 38 groups show.
+    const double noise = 2 * std::sqrt(kRecorded[count] * (1 - kRecorded[count]) / 38);
+    EXPECT_NEAR(groups[count] / all, kRecorded[count], noise)
+        << count << " siblings, of " << all << " groups";
+  }
+  EXPECT_NEAR(calls / subagents, 676.0 / 63, 0.2 * 676 / 63);
 }
 
 INSTANTIATE_TEST_SUITE_P(Tiers, SynthPublished, testing::ValuesIn(kPublished),

@@ -123,6 +123,21 @@ inline RecordBatch AnyBatch(Rng* rng) {
   return batch;
 }
 
+inline HostLoad AnyHostLoad(Rng* rng) {
+  HostLoad load;
+  for (auto* share : {&load.cores_used_max, &load.cores, &load.thread_share_max}) {
+    if (rng->Chance(0.7)) *share = rng->Uniform() * 64;
+  }
+  for (auto* ns : {&load.throttled_ns, &load.stolen_ns}) {
+    if (rng->Chance(0.7)) *ns = AnySpanNs(rng);
+  }
+  for (auto* count :
+       {&load.descriptors_max, &load.descriptors_limit, &load.ports_max, &load.ports_limit}) {
+    if (rng->Chance(0.7)) *count = AnyUpTo(rng, ~std::uint64_t{0});
+  }
+  return load;
+}
+
 inline StepTally AnyTally(Rng* rng) {
   StepTally tally;
   tally.step = Any32(rng, limits::kStepsMax - 1);
@@ -136,6 +151,7 @@ inline StepTally AnyTally(Rng* rng) {
   tally.loop_stalled_ns = AnySpanNs(rng);
   tally.wall_moved_ns = AnyOffsetNs(rng);
   tally.cpu_share_max = rng->Uniform() * 2;
+  tally.host = AnyHostLoad(rng);
   tally.records_lost = AnyUpTo(rng, ~std::uint64_t{0});
   tally.evals_asked = AnyUpTo(rng, wire::kCallsOfLaneMax);
   for (std::size_t i = 1; i < kEvalOutcomes; ++i) {

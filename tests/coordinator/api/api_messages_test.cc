@@ -106,6 +106,16 @@ TEST(ApiMessages, AStepKeepsItsNumbersAndUnits) {
   EXPECT_EQ(step.errors().outcomes(0).count(), 190u);
   EXPECT_EQ(step.errors().outcomes(1).outcome(), "client_error");
   EXPECT_DOUBLE_EQ(step.agents(0).lateness_p99_s(), 6e-9);
+  const v1::StepHost& host = step.agents(0).host();
+  EXPECT_EQ(host.cores_used_max(), 1.5);
+  EXPECT_EQ(host.cores(), 4);
+  EXPECT_EQ(host.thread_max_share(), 0.25);
+  EXPECT_DOUBLE_EQ(host.throttled_s(), 0.003);
+  EXPECT_DOUBLE_EQ(host.stolen_s(), 0.004);
+  EXPECT_EQ(host.descriptors_max(), 50u);
+  EXPECT_EQ(host.descriptors_limit(), 1024u);
+  EXPECT_EQ(host.ports_max(), 60u);
+  EXPECT_EQ(host.ports_limit(), 28'232u);
   EXPECT_TRUE(step.identities(0).holds());
   EXPECT_EQ(step.fidelity().output_came_share(), 0.97);
   EXPECT_EQ(step.fidelity().drift_total_share(), -0.02);
@@ -158,6 +168,7 @@ TEST(ApiMessages, OfAnInterruptedStepNothingUnmeasuredIsSaid) {
   EXPECT_FALSE(step.agents(0).has_skew_s());
   EXPECT_FALSE(step.agents(0).has_loop_stalled_s());
   EXPECT_FALSE(step.agents(0).has_records_lost());
+  EXPECT_FALSE(step.agents(0).has_host());
   EXPECT_FALSE(step.replay().tiers(0).has_counts());
   EXPECT_EQ(step.replay().tiers(0).sessions().sessions(), 9u);
   EXPECT_EQ(step.errors().attempts(), 200u);  // What was measured is said.

@@ -59,6 +59,15 @@ inline ReportedStep FullStep() {
   s.fidelity = {180,   0.97, 0.99, 190, 170, 185, 0.01, 0.05,
                 -0.02, 6,    30,   20,  8,   2,   1,    {11, 12, 13, 14, 15, 16, 17, 18, 19}};
   s.agents = {{1, "b:77", 8, 100, -5, 6, 7, 8, 4, 0.5, 9, false, false, -12}};
+  s.agents[0].host = {.cores_used_max = 1.5,
+                      .cores = 4.0,
+                      .thread_share_max = 0.25,
+                      .throttled_ns = 3'000'000,
+                      .stolen_ns = 4'000'000,
+                      .descriptors_max = 50,
+                      .descriptors_limit = 1024,
+                      .ports_max = 60,
+                      .ports_limit = 28'232};
   s.suspicions = {{SuspicionCheck::kClocksStepped, "the wall clock moved"}};
   s.replay = {ThinkTime::kRecorded,
               60s,

@@ -2,6 +2,7 @@
 // diff): a rehearsal with everything, and a plan that can say nothing.
 #include "coordinator/cli/check_text.h"
 
+#include <set>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -73,6 +74,44 @@ TEST(CheckText, ShowsEveryLadderAndTheBudget) {
   std::string yaml = kRehearsal;
   yaml.replace(yaml.find("prime_limit: 8s}"), 16, "prime_limit: 8s, budget: 4m}");
   ExpectGolden("check/ladders.txt", Checked(yaml + "ladders: [mix, light]\n", Small()));
+}
+
+// What two ladders say of the same number of sessions is told apart, and nothing stands twice.
+TEST(CheckText, NamesTheLadderOfEachWarningAndRepeatsNone) {
+  const std::string text =
+      Unwrapped(Checked(std::string(kRehearsal) + "ladders: [mix, light]\n", Small()));
+  EXPECT_THAT(text, ::testing::HasSubstr("warning    2 sessions of the mix on a deployment"));
+  EXPECT_THAT(text, ::testing::HasSubstr("warning    2 sessions of light alone on a deployment"));
+  std::set<std::string> seen;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("warning")) continue;
+    EXPECT_TRUE(seen.insert(line).second) << line;
+  }
+  EXPECT_GT(seen.size(), 4u);
+}
+
+// A budget below what the steps may take is not said as if all of them fitted.
+TEST(CheckText, SaysWhereTheBudgetMayBeOverBeforeTheSteps) {
+  const auto in_all = [](const std::string& budget) {
+    std::string yaml = kRehearsal;
+    yaml.replace(yaml.find("prime_limit: 8s}"), 16, "prime_limit: 8s, budget: " + budget + "}");
+    const std::string text = Unwrapped(Checked(yaml, Small()));
+    const std::size_t at = text.find("in all ");
+    return text.substr(at, text.find('\n', at) - at);
+  };
+  EXPECT_THAT(in_all("2m"), ::testing::HasSubstr("to 2m: if all 3 steps run once they take up to "
+                                                 "2m15s, and what does not fit the budget is left "
+                                                 "out"));
+  EXPECT_THAT(in_all("1h"), ::testing::HasSubstr("to 2m15s if all 3 steps run once;"));
+}
+
+// Sessions that pause keep fewer requests open the faster they are served.
+TEST(CheckText, SaysHowManyRequestsAStepKeepsInFlight) {
+  const std::string text =
+      Checked(std::string(kRehearsal) + "replay: {think_time: recorded}\n", Small());
+  EXPECT_THAT(text, ::testing::ContainsRegex("1 +2 +[0-9.]+–[0-9.]+ +1 +1"));
+  EXPECT_THAT(Checked(kRehearsal, Small()), ::testing::ContainsRegex("3 +12\\* +12.0 +6 +6"));
 }
 
 TEST(CheckText, FitsAHundredColumnsAlsoWithManyAgents) {

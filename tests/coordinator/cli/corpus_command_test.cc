@@ -103,7 +103,7 @@ TEST_F(CorpusCommand, BadInputIsOneLineAndExit64) {
       {{"import", Path("x.json")}, "--out is required"},
       {{"import", Path("none"), "--out", Path("o")}, "no such file or folder"},
       {{"import", Path("cut.json.zst"), "--out", Path("o")}, "cut short"},
-      {{"import", Path("not.json.zst"), "--out", Path("o")}, "not a zstd file"},
+      {{"import", Path("not.json.zst"), "--out", Path("o")}, "it is no zstd file"},
       {{"import", Path("not.corpus"), "--out", Path("o")}, "not one whole JSON document"},
       {{"import", Path("x.json"), "--out", Path("")}, "is a folder"},
       {{"import", Path("x.json"), "--out", Path("none/o")}, "cannot create it"},

@@ -1,6 +1,7 @@
 // Recipe files as they are read when a run begins.
 #include "coordinator/cli/recipe_files.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -86,6 +87,22 @@ TEST_F(RecipeFilesTest, AScenarioIsReadWithItsRecipe) {
   ASSERT_TRUE(loaded.ok()) << loaded.status();
   ASSERT_EQ(loaded->recipe.files.size(), 1u);
   EXPECT_EQ(loaded->recipe.files[0].bytes, "tp: 8\n");
+}
+
+TEST_F(RecipeFilesTest, AScenariosSyntheticSessionsAreOfTheTiersThatItNames) {
+  Put("s.yaml",
+      "name: x\ntarget: {url: \"http://127.0.0.1:1/v1\", model: m}\n"
+      "corpus: {synthetic: agentx, heavy: 1, mid: 2, light: 3, scale: 100}\n"
+      "mix: {mid: 100%}\nsweep: {sessions: [2]}\nbar: {errors: 2%}\nfleet: {local: 1}\n");
+  const auto loaded = LoadScenario(folder_.path() + "/s.yaml");
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  const auto of = [&](Tier tier) {
+    return std::count_if(loaded->corpus->sessions.begin(), loaded->corpus->sessions.end(),
+                         [tier](const Session& session) { return session.tier == tier; });
+  };
+  EXPECT_EQ(of(Tier::kHeavy), 1);
+  EXPECT_EQ(of(Tier::kMid), 2);
+  EXPECT_EQ(of(Tier::kLight), 3);
 }
 
 }  // namespace

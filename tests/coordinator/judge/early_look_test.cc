@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "coordinator/judge/judge_part.h"
+
 namespace plimsoll {
 namespace {
 
@@ -86,10 +88,11 @@ TEST(EarlyLook, WhatHoldsOrIsCloseGoesOn) {
 }
 
 TEST(EarlyLook, AFailAt95PercentIsNotEnoughForTheFirstLook) {
-  // Six lanes: what is confident for one look of 95% is not for one of 1e-4.
-  StepEvidence few = SoFar(2, 8);
+  // Six lanes: what is confident at 95% is not at the look's 0.3%, nor to be confident of there.
+  StepEvidence few = SoFar(2, 9);
   std::erase_if(few.cells, [](const CellCounts& c) { return c.lane >= 6; });
   for (CellCounts& cell : few.cells) cell.parts[0].hits -= cell.lane % 3;
+  EXPECT_EQ(JudgePart(LatencyBar().limits[0], 0, few, 1).verdict, Verdict::kFail);
   EXPECT_FALSE(LookEarly(few, LatencyBar(), 2, 0).has_value());
 }
 

@@ -75,7 +75,15 @@ inline StepEvidence Healthy() {
                .lateness_p99_ns = 900'000,
                .lateness_max_ns = 4'000'000,
                .loop_lag_max_ns = 3'000'000,
-               .cpu_share_max = 0.21}};
+               .cpu_share_max = 0.21,
+               .host = {.cores_used_max = 0.34,
+                        .cores = 2.0,
+                        .thread_share_max = 0.08,
+                        .stolen_ns = 0,
+                        .descriptors_max = 41,
+                        .descriptors_limit = 65'536,
+                        .ports_max = 37,
+                        .ports_limit = 28'232}}};
   e.identities = {{.name = "attempts = outcomes", .left = 600, .right = 600}};
   e.tokens_in = 9'000'000;
   e.tokens_cached = 8'100'000;

@@ -42,7 +42,16 @@ StepEvidence Half(std::uint32_t step, std::uint32_t failed) {
                .lanes = 2,
                .attempts = 600,
                .loop_lag_max_ns = 5 + step,
-               .loop_stalled_ns = 7}};
+               .loop_stalled_ns = 7,
+               .host = {.cores_used_max = 1.0 + step,
+                        .cores = 4.0 - step,
+                        .thread_share_max = 0.5,
+                        .throttled_ns = 11,
+                        .stolen_ns = 13,
+                        .descriptors_max = 20u - step,
+                        .descriptors_limit = 100,
+                        .ports_max = 30u + step,
+                        .ports_limit = 200u + step}}};
   e.identities = {{.name = "left = right", .left = 1, .right = 1}};
   e.ttft_ns.Record(1'000'000);
   e.requests_in_flight_mean = step == 0 ? 2 : 4;
@@ -72,11 +81,27 @@ TEST(JoinEvidence, NumbersBlocksOnAndAddsUp) {
   EXPECT_EQ(joint.agents[0].attempts, 1200u);
   EXPECT_EQ(joint.agents[0].loop_lag_max_ns, 6);
   EXPECT_EQ(joint.agents[0].loop_stalled_ns, 14);
+  EXPECT_EQ(joint.agents[0].host, (HostLoad{.cores_used_max = 2.0,
+                                            .cores = 3.0,
+                                            .thread_share_max = 0.5,
+                                            .throttled_ns = 22,
+                                            .stolen_ns = 26,
+                                            .descriptors_max = 20,
+                                            .descriptors_limit = 100,
+                                            .ports_max = 31,
+                                            .ports_limit = 200}));
   EXPECT_EQ(joint.ttft_ns.count(), 2u);
   EXPECT_DOUBLE_EQ(joint.requests_in_flight_mean, 3);
   EXPECT_EQ(joint.tokens_in, 20u);
   ASSERT_EQ(joint.identities.size(), 2u);
   EXPECT_EQ(joint.identities[1].name, "left = right (extension)");
+}
+
+TEST(JoinEvidence, WhatAMachineSaidOfOneHalfIsNotTakenForTheWhole) {
+  StepEvidence silent = Half(1, 0);
+  silent.agents[0].host = {.stolen_ns = 4};
+  EXPECT_EQ(JoinEvidence(Half(0, 0), silent).agents[0].host, (HostLoad{.stolen_ns = 17}));
+  EXPECT_EQ(JoinEvidence(silent, Half(0, 0)).agents[0].host, (HostLoad{.stolen_ns = 17}));
 }
 
 TEST(JoinEvidence, WhatVoidsEitherVoidsBoth) {

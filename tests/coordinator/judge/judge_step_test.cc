@@ -82,6 +82,36 @@ TEST(JudgeStep, VoidRulesComeFirst) {
        "of the measured time"},
       {"cpu", [](StepEvidence& e) { e.agents[0].cpu_share_max = 0.91; }, "91% of a core"},
       {"cpu NaN", [](StepEvidence& e) { e.agents[0].cpu_share_max = std::nan(""); }, "of a core"},
+      {"thread", [](StepEvidence& e) { e.agents[0].host.thread_share_max = 0.91; },
+       "a thread of agent 'agent-0' beside its event loop used 91% of a core"},
+      {"thread NaN", [](StepEvidence& e) { e.agents[0].host.thread_share_max = std::nan(""); },
+       "beside its event loop"},
+      {"cores", [](StepEvidence& e) { e.agents[0].host = {.cores_used_max = 0.46, .cores = 0.5}; },
+       "agent 'agent-0' used 0.46 of its 0.5 cores"},
+      {"throttled",
+       [](StepEvidence& e) { e.agents[0].host.throttled_ns = e.plan.measure.count() * 26 / 100; },
+       "throttled by its control group's quota for 26.0% of the measured time, over 25%"},
+      {"stolen",
+       [](StepEvidence& e) { e.agents[0].host.stolen_ns = e.plan.measure.count() * 26 / 100; },
+       "26.0% of the processor time of agent 'agent-0''s machine went to its host's other guests"},
+      {"descriptors",
+       [](StepEvidence& e) {
+         e.agents[0].host.descriptors_max = 96;
+         e.agents[0].host.descriptors_limit = 100;
+       },
+       "had 96 of its 100 descriptors open, over 95%"},
+      {"ports",
+       [](StepEvidence& e) {
+         e.agents[0].host.ports_max = 961;
+         e.agents[0].host.ports_limit = 1000;
+       },
+       "961 TCP sockets for its 1000 local ports, over 95%"},
+      {"no ports at all",
+       [](StepEvidence& e) {
+         e.agents[0].host.ports_max = 1;
+         e.agents[0].host.ports_limit = 0;
+       },
+       "local ports"},
       {"no agent", [](StepEvidence& e) { e.agents.clear(); }, "no agent reported"},
   };
   for (const VoidCase& c : cases) {
@@ -110,11 +140,29 @@ TEST(JudgeStep, AtTheBoundsAStepStillCounts) {
   e.agents[0].loop_lag_max_ns = 1'000'000'000;
   e.agents[0].loop_stalled_ns = e.plan.measure.count() / 50;
   e.agents[0].cpu_share_max = 0.9;
+  e.agents[0].host = {.cores_used_max = 1.8,
+                      .cores = 2.0,
+                      .thread_share_max = 0.9,
+                      .throttled_ns = e.plan.measure.count() / 4,
+                      .stolen_ns = e.plan.measure.count() / 4,
+                      .descriptors_max = 95,
+                      .descriptors_limit = 100,
+                      .ports_max = 950,
+                      .ports_limit = 1000};
   e.outcomes[static_cast<std::size_t>(Outcome::kOk)] = 999;
   e.outcomes[static_cast<std::size_t>(Outcome::kClientError)] = 1;  // 0.1% exactly.
   Idle(e, LaneState::kLate, 0.05);
   const StepVerdict step = JudgeStep(e, DefaultBar());
   EXPECT_FALSE(step.is_void) << (step.reasons.empty() ? "" : step.reasons.front());
+}
+
+// A figure without what it is compared with, as some systems give, is no reason.
+TEST(JudgeStep, WhatAMachineDoesNotSayIsNotHeldAgainstIt) {
+  StepEvidence e = Healthy();
+  e.agents[0].host = {.cores_used_max = 64.0, .descriptors_max = 1'000'000, .ports_max = 60'000};
+  EXPECT_FALSE(JudgeStep(e, DefaultBar()).is_void);
+  e.agents[0].host = {.cores = 0.1, .descriptors_limit = 1, .ports_limit = 1};
+  EXPECT_FALSE(JudgeStep(e, DefaultBar()).is_void);
 }
 
 TEST(JudgeStep, RefusedLoadFailsOnErrorsAndNotOnSpeed) {

@@ -278,6 +278,27 @@ TEST(Suspicion, TheMeanFallsWhileTheTailGrows) {
   EXPECT_THAT(Look(failing, lighter), IsEmpty()) << "no call, no mean";
 }
 
+TEST(Suspicion, AgentsThatWereHeldBackAreSaidOnceForAllWithTheWorst) {
+  StepEvidence e = Healthy();
+  const std::int64_t percent = e.plan.measure.count() / 100;
+  e.agents.push_back(e.agents[0]);
+  e.agents.push_back(e.agents[0]);
+  e.agents[2].name = "agent-2";
+  e.agents[0].host.stolen_ns = 2 * percent;
+  e.agents[0].host.throttled_ns = 2 * percent;
+  EXPECT_TRUE(SuspicionsOf(e, false, {}).empty()) << "at the bound";
+  e.agents[1].host.stolen_ns = 3 * percent;
+  e.agents[2].host.stolen_ns = 11 * percent;
+  e.agents[2].lateness_p99_ns = 7'300'000;
+  const std::string stolen = Only(SuspicionCheck::kAgentHeldBack, e);
+  EXPECT_THAT(stolen, HasSubstr("to other guests: 2 of 3 agents, at worst 'agent-2' by 11.0%"));
+  EXPECT_THAT(stolen, HasSubstr("P99 of its releases 7.3 ms late"));
+  for (AgentEvidence& agent : e.agents) agent.host.stolen_ns.reset();
+  e.agents[1].host.throttled_ns = 9 * percent;
+  EXPECT_THAT(Only(SuspicionCheck::kAgentHeldBack, e),
+              HasSubstr("throttled the generator: 1 of 3 agents, at worst 'agent-0' by 9.0%"));
+}
+
 TEST(Suspicion, ChecksHaveNamesOfTheirOwn) {
   std::set<std::string_view> names;
   for (int i = 1; i <= kSuspicionChecks; ++i) names.insert(Name(static_cast<SuspicionCheck>(i)));

@@ -191,6 +191,9 @@ TEST(Reports, OfAnInterruptedStepNothingUnmeasuredIsShown) {
                           "loop_lag_max_ms", "loop_stalled_ms", "cpu_share_max", "records_lost"}) {
     EXPECT_TRUE(step["agents"][0][key].is_null()) << key;
   }
+  for (const auto& [key, figure] : step["agents"][0]["host"].items()) {
+    EXPECT_TRUE(figure.is_null()) << key;
+  }
   EXPECT_TRUE(step["replay"]["tiers"][0]["pauses"].is_null());
   EXPECT_TRUE(step["replay"]["tiers"][0]["turns_live"].is_null());
   EXPECT_EQ(step["replay"]["tiers"][0]["corpus_calls"], 1000);
@@ -281,6 +284,28 @@ TEST(Reports, CapacityCostAndTargetAreOfTheMixAlone) {
             CostOfStep(model.steps[3].summary, model.price).mtok_per_hour.out);
   ASSERT_EQ(model.tier_ladders.size(), 1u);
   EXPECT_THAT(model.tier_ladders[0].bracket.sentence, HasSubstr("40 sessions passed last"));
+}
+
+TEST(Reports, WhatAMachineDoesNotSayIsShownAsNothingAndOneThatSaysNothingNotAtAll) {
+  ReportModel model = SampleRun();
+  model.steps = {model.steps[0]};
+  HostLoad& host = model.steps[0].summary.agents[0].host;
+  host = {.cores_used_max = 1.234,
+          .throttled_ns = model.steps[0].summary.plan.measure.count() / 40,
+          .descriptors_max = 12,
+          .ports_limit = 9};
+  EXPECT_THAT(TextReport(model), ContainsRegex("  agent-0 +1.23/– +– +2.5 +– +12/– +–\n"));
+  const auto json = nlohmann::json::parse(JsonReport(model), nullptr, false);
+  const auto& shown = json["steps"][0]["agents"][0]["host"];
+  EXPECT_EQ(shown["cores_used_max"], 1.234);
+  EXPECT_EQ(shown["descriptors_max"], 12);
+  EXPECT_EQ(shown["ports_limit"], 9);
+  for (const char* key :
+       {"cores", "thread_share_max", "stolen_ms", "descriptors_limit", "ports_max"}) {
+    EXPECT_TRUE(shown[key].is_null()) << key;
+  }
+  host = {};
+  EXPECT_THAT(TextReport(model), Not(HasSubstr("its machine")));
 }
 
 TEST(JsonReport, NumbersThatJsonCannotHoldAreNull) {

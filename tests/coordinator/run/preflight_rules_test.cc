@@ -204,6 +204,26 @@ TEST_F(Rules, AGatewayThatCannotBeReachedIsAskedNothingElse) {
               HasSubstr("cannot be reached: connection refused; check target.url"));
 }
 
+TEST_F(Rules, WhereTlsFailsTheKeyThatSetsItRightIsNamed) {
+  const std::pair<TlsTrouble, const char*> cases[] = {
+      {TlsTrouble::kNotTrusted, "target.ca_file"},
+      {TlsTrouble::kOtherHost, "target.url"},
+      {TlsTrouble::kNotTls, "http:// in target.url"},
+      {TlsTrouble::kWantsClient, "there is no key for one yet"},
+      {TlsTrouble::kHandshake, "write http://"},
+      {TlsTrouble::kOurFiles, "is a PEM file"},
+  };
+  for (const auto& [tls, key] : cases) {
+    PreflightRules rules(setup);
+    rules.OnModels({.kind = ModelsAnswer::Kind::kUnreachable, .message = "the detail", .tls = tls});
+    EXPECT_FALSE(rules.Next().has_value());
+    const std::string words(MessageOf(rules.Report().status));
+    EXPECT_THAT(words, HasSubstr(": the detail; "));
+    EXPECT_THAT(words, HasSubstr(key));
+    EXPECT_EQ(words.find("that it is up"), std::string::npos) << "it is";
+  }
+}
+
 TEST_F(Rules, UsageStreamingAndTheCapAreNeeded) {
   const auto blocked_by = [&](ProbeKind kind, std::function<void(CallResult*)> change) {
     Server server;

@@ -245,6 +245,22 @@ TEST(ScenarioReader, CostHasNodesAndAPriceWithItsCurrency) {
   }
 }
 
+TEST(ScenarioReader, CertificatesAreForHttps) {
+  const auto with = [](const std::string& url) {
+    std::string yaml(kMinimal);
+    const std::size_t at = yaml.find("target: ");
+    yaml.replace(at, yaml.find('\n', at) - at,
+                 "target: {url: \"" + url + "\", model: x, ca_file: a}");
+    Problems problems("s.yaml");
+    (void)ReadScenario(yaml, "", problems);
+    return problems.Lines();
+  };
+  EXPECT_THAT(with("https://h/v1"), ElementsAre());
+  EXPECT_THAT(with("http://h/v1"),
+              ElementsAre("s.yaml:2: target.ca_file: is for https, and target.url begins with "
+                          "http://; write https:// or take it out"));
+}
+
 TEST(ScenarioReader, ShippedScenariosAreValid) {
   int read = 0;
   for (const auto& entry : std::filesystem::directory_iterator(

@@ -171,9 +171,24 @@ TEST(RunCodec, StepsKeepEveryField) {
   EXPECT_TRUE(b.agents[0].lost);
   EXPECT_TRUE(b.agents[0].no_tally);
   EXPECT_EQ(b.agents[0].wall_moved_ns, -12);
+  EXPECT_EQ(b.agents[0].host, a.agents[0].host) << "0 and absent are told apart";
   ASSERT_EQ(b.identities.size(), 1u);
   EXPECT_EQ(b.identities[0].left, 200);
   EXPECT_EQ(back->notes, row.notes);
+}
+
+TEST(RunCodec, FiguresOfAMachineThatCannotBeAreAbsent) {
+  StepRow row = AStep(3);
+  HostLoad& host = row.summary.agents.at(0).host;
+  host = {.cores_used_max = -1.0,
+          .cores = std::numeric_limits<double>::infinity(),
+          .thread_share_max = std::numeric_limits<double>::quiet_NaN(),
+          .throttled_ns = -1,
+          .stolen_ns = std::numeric_limits<std::int64_t>::min(),
+          .ports_limit = 9};
+  const auto back = DecodeStep(EncodeStep(row));
+  ASSERT_TRUE(back.ok()) << MessageOf(back.status());
+  EXPECT_EQ(back->summary.agents.at(0).host, (HostLoad{.ports_limit = 9}));
 }
 
 TEST(RunCodec, OpenEndsOfAnIntervalStayOpenAndImpossibleOnesAreDamaged) {

@@ -112,6 +112,13 @@ inline StepRow AStep(std::uint32_t step) {
   s.verdict.failed_beside = "evals";
   s.evals = SomeEvals();
   s.agents = {{1, "b:77", 8, 100, -5, 6, 7, 8, 4, 0.5, 9, true, true, -12}};
+  s.agents[0].host = {.cores_used_max = 1.5,
+                      .thread_share_max = 0.0,
+                      .throttled_ns = 7,
+                      .stolen_ns = 0,
+                      .descriptors_max = 50,
+                      .descriptors_limit = 1024,
+                      .ports_max = 60};
   s.identities = {{"attempts = outcomes", 200, 199, 0}};
   s.replay = {
       ThinkTime::kRecorded,

@@ -90,7 +90,7 @@ TEST_F(RpcFailure, ClosingBeforeThereIsAServerSaysWhatWasNotSent) {
   Close();
   ASSERT_TRUE(agent.WaitFor([&] { return !agent.closed.empty(); }));
   EXPECT_EQ(agent.closed[0].code(), absl::StatusCode::kUnavailable);
-  EXPECT_TRUE(Says(agent.closed[0], "1 messages were not sent")) << agent.closed[0];
+  EXPECT_TRUE(Says(agent.closed[0], "one message was not sent")) << agent.closed[0];
   EXPECT_TRUE(Says(agent.closed[0], "batches 1 to 3 may be lost")) << agent.closed[0];
 }
 

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 
 from rig import RigCase, alive, wait_until
 
@@ -67,6 +68,43 @@ class FrozenAgent(AgentCase):
     def test_step_is_no_data_and_repeated(self):
         _, run, victim = self.strike(signal.SIGSTOP, measure="18s", sessions=[4])
         self.check_repeated(run, victim)
+
+
+class PausedAgent(AgentCase):
+    def test_a_pause_too_short_to_lose_it_voids_the_step_which_is_repeated(self):
+        _, run, victim = self.strike(signal.SIGSTOP, measure="18s", sessions=[4])
+        try:
+            time.sleep(2)  # The pause itself; an agent is lost after fifteen seconds.
+        finally:
+            os.kill(victim, signal.SIGCONT)
+        code = run.wait_exit(90)
+        steps = self.report()["steps"]
+        self.assertGreaterEqual(len(steps), 2, run.text())
+        paused, again = steps[:2]
+        self.assertEqual([paused["sessions"], again["sessions"]], [4, 4])
+        self.assertTrue(paused["void"])
+        self.assertEqual(paused["verdict"], "no data")
+        self.assertRegex(" ".join(paused["reasons"]),
+                         r"generator-limited: agent '\S+''s event loop stood still for \d+ ms")
+        self.assertGreater(max(agent["loop_lag_max_ms"] for agent in paused["agents"]), 1500)
+        self.assertFalse(any(agent["lost"] for step in steps for agent in step["agents"]))
+        self.assertEqual(again["origin"]["kind"], "repeat")
+        self.assertNotRegex(run.text(), r"another one took its place")
+        if again["void"]:  # This machine was too busy, which it says.
+            self.assertIn("generator-limited", " ".join(again["reasons"]))
+            self.assertEqual(code, 3, run.text())
+        else:
+            self.assertEqual(again["verdict"], "pass", again["reasons"])
+            self.assertEqual(code, 0, run.text())
+        for agent in again["agents"]:
+            host = agent["host"]
+            self.assertGreater(host["cores_used_max"], 0)
+            self.assertGreater(host["cores"], 0)
+            self.assertIsNotNone(host["thread_share_max"])
+            self.assertGreater(host["descriptors_max"], 3)
+            self.assertGreater(host["descriptors_limit"], host["descriptors_max"])
+            self.assertGreater(host["ports_limit"], 0)
+        self.assert_gone([victim])
 
 
 class FrozenCoordinator(AgentCase):

@@ -141,6 +141,14 @@ class WatchedRun(RigCase):
                          [s["tokens_out"] for s in report["steps"]])
 
         out = self.folder / "records.csv"
+        code, agents = self.command("runs", "export", run_id, "--agents", "jsonl", "--store",
+                                    self.store)
+        self.assertEqual(code, 0, agents.text())
+        rows = [json.loads(line) for line in agents.text("out").splitlines()]
+        told = [agent for step in report["steps"] for agent in step["agents"]]
+        for key, of in (("agent", lambda a: a["name"]), ("attempts", lambda a: a["attempts"]),
+                        ("descriptors_max", lambda a: a["host"]["descriptors_max"])):
+            self.assertEqual([row[key] for row in rows], [of(agent) for agent in told])
         code, exported = self.command("runs", "export", run_id, "--records", "csv", "--store",
                                       self.store, "--out", out)
         self.assertEqual((code, exported.text()), (0, ""))

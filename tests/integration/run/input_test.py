@@ -120,7 +120,7 @@ class WrongWords(RigCase):
             (("plimsoll", "runs", "show"), 64, "ID is required", "see plimsoll runs show --help"),
             (("plimsoll", "runs", "list", "more"), 64, "plimsoll runs list takes no such word: more",
              "see plimsoll runs list --help"),
-            (("plimsoll", "runs", "export", "x"), 64, "--steps,--parts,--records",
+            (("plimsoll", "runs", "export", "x"), 64, "--steps,--parts,--agents,--records",
              "see plimsoll runs export --help"),
             (("plimsoll", "run", good, "--store"), 64, "a value is missing for --store",
              "Folder that keeps runs"),
@@ -155,6 +155,9 @@ class WrongWords(RigCase):
         if os.geteuid() != 0:  # root reads everything
             table.append((("plimsoll", "check", secret), 64, "secret.yaml: cannot open it: "
                           "Permission denied", "let this user read it"))
+        self.check(table)
+
+    def check(self, table):
         for (program, *words), code, what, next_step in table:
             with self.subTest(words=[program, *map(str, words)]):
                 process = self.start(program, *words)

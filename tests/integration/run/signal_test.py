@@ -124,6 +124,9 @@ class CtrlC(RigCase):
         os.kill(run.pid, signal.SIGINT)
         self.assertEqual(run.wait_exit(10), 5, run.text())
         self.assertIn("STOPPED", run.text("out"))
+        words = " ".join(run.text("out").split())
+        self.assertIn(f"(plimsoll runs show {self.report()['run']['id']})", words)
+        self.assertIn(f"written {self.json}", words)
 
 
 class ClosedPipes(RigCase):

@@ -48,11 +48,19 @@ class HealthyRun(RigCase):
 
 
 class PreflightBlocks(RigCase):
+    def assert_files_named(self, run):
+        """The store with the run's id, and the JSON report, both there."""
+        run_id = self.report()["run"]["id"]
+        words = " ".join(run.text("out").split())
+        self.assertIn(f"written {self.store} (plimsoll runs show {run_id})", words)
+        self.assertIn(f"written {self.json}", words)
+
     def blocked(self, url, **over):
         run = self.start_run(self.scenario(url, **over))
         self.assertEqual(run.wait_exit(), 4, run.text())
         self.assertIn("COULD NOT RUN: preflight blocks", run.text("out"))
         self.assertNotIn("step 1", run.text())
+        self.assert_files_named(run)
         return run.text("out")
 
     def test_refusing_from_the_start(self):

@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "coordinator/judge/metrics.h"
+#include "coordinator/report/agent_figures.h"
 #include "coordinator/report/eval_json.h"
 #include "coordinator/report/replay_json.h"
-#include "coordinator/report/agent_figures.h"
 
 namespace plimsoll {
 namespace {

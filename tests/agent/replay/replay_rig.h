@@ -92,8 +92,7 @@ struct Rig {
       EXPECT_TRUE(set.ok()) << set.status();
       asker = std::make_unique<EvalAsker>(loop, transport, sink, plan, *std::move(set));
     }
-    replayer =
-        std::make_unique<Replayer>(loop, transport, sink, load, plan, *index, asker.get());
+    replayer = std::make_unique<Replayer>(loop, transport, sink, load, plan, *index, asker.get());
     const std::vector<std::uint32_t> slots = {0};
     specs = AssignLanes(plan.tiers, lanes, slots);
   }

@@ -156,8 +156,7 @@ std::string Legend(const ReportModel& model) {
   if (any([](const StepSummary& s) { return s.evals.has_value(); })) {
     add("evals",
         "questions with known answers, asked beside the load and in none of its numbers; they "
-        "decide "
-        "a step only by failing confidently");
+        "decide a step only by failing confidently");
   }
   if (any([](const StepSummary& s) { return !HostTable(s).empty(); })) {
     add("machine",

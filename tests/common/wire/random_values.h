@@ -42,6 +42,10 @@ inline std::uint32_t AnyBlock(Rng* rng) {
   return Any32(rng, limits::kBlocksMax - 1);
 }
 
+inline ToolFaultBits AnyFaults(Rng* rng) {
+  return static_cast<ToolFaultBits>(Any32(rng, (1u << kToolFaults) - 1) & ~1u);
+}
+
 inline CallRecord AnyRecord(Rng* rng) {
   CallRecord r;
   r.step = Any32(rng, limits::kStepsMax - 1);
@@ -89,10 +93,6 @@ inline CallRecord AnyRecord(Rng* rng) {
   r.flags = static_cast<std::uint8_t>(rng->Below(16));
   r.resends = static_cast<std::uint8_t>(rng->Below(256));
   return r;
-}
-
-inline ToolFaultBits AnyFaults(Rng* rng) {
-  return static_cast<ToolFaultBits>(Any32(rng, (1u << kToolFaults) - 1) & ~1u);
 }
 
 inline EvalRecord AnyEval(Rng* rng) {

@@ -33,9 +33,6 @@ v1::Lean Of(Lean lean) {
 double Finite(double value) {
   return std::isfinite(value) ? value : 0;
 }
-double Seconds(std::int64_t ns) {
-  return ToSeconds(Duration(ns));
-}
 
 // Sets an optional field only to a number.
 template <typename Message>

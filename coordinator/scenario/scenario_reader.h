@@ -24,8 +24,9 @@
 //                 silence: lane|stream}
 //   ladders      [mix]
 //   cost         {nodes*: count, per_node_hour*: money}
+//   signals      servers' own numbers: signals_reader.h
 //   seed         count
-// signals, hooks and window are known, and refused as not supported by this version.
+// hooks and window are known, and refused as not supported by this version.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// `plimsoll runs export ID --steps|--parts|--records csv|jsonl`: what a run measured, for other
-// programs.
+// `plimsoll runs export ID --steps|--parts|--records csv|jsonl` and `--pages jsonl`: what a run
+// measured, for other programs.
 #pragma once
 
 #include <string>
@@ -11,7 +11,8 @@ struct ExportFlags {
   std::string id;       // Or an unambiguous beginning.
   std::string steps;    // "csv" or "jsonl"; empty: not the steps.
   std::string parts;    // The same.
-  std::string records;  // The same; exactly one of the three is given.
+  std::string records;  // The same.
+  std::string pages;    // "jsonl"; exactly one of the four is given.
   std::string out;      // Empty: standard output.
 };
 

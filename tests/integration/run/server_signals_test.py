@@ -38,13 +38,14 @@ class ServerSignals(RigCase):
         self.assertIn("where servers cannot say or decide, the client's verdict stands", said)
         self.assertIn("signals of engines (kind vllm): 1 page is read", said)
         self.assertIn("127.0.0.1:1 of production (kind envoy) cannot be read", said)
-        self.assertRegex(said, r"buckets TTFT\S* by engines \(kind vllm\): .*is an edge")
+        self.assertRegex(said, r"buckets TTFT P50 by engines \(kind vllm\): .*is an edge")
         code, offline = self.command("check", scenario(), "--offline")
         self.assertEqual(code, 0, offline.text())
         self.assertNotIn("what the servers say now", offline.text())
 
-        run = self.run_to_end(scenario)
-        self.assertEqual(run.code, 0, run.text())
+        run = self.start_run(scenario())
+        # A machine that is too busy for a verdict reads pages all the same.
+        self.assertIn(run.wait_exit(), (0, 3), run.text())
         self.assertRegex(run.text(), r"signals of engines \(kind vllm\): 1 page is read")
         self.assertRegex(run.text(), r"warning: the page of 127.0.0.1:1 of production")
         self.assertRegex(run.text(), r"\d+ pages of metrics kept")

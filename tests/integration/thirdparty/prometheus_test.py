@@ -134,8 +134,9 @@ scrape_configs:
     def test_a_run_reads_the_pages_that_it_read(self):
         signals = (f"signals: {{prometheus: {{url: \"{self.url}\", every: 1s, "
                    "engines: {kind: vllm, where: {job: vllm}}}}")
-        run = self.run_to_end(lambda: self.scenario(self.engine.url, more=signals))
-        self.assertEqual(run.code, 0, run.text())
+        run = self.start_run(self.scenario(self.engine.url, more=signals))
+        # A machine that is too busy for a verdict reads pages all the same.
+        self.assertIn(run.wait_exit(), (0, 3), run.text())
         self.assertRegex(run.text(), r"signals of engines \(kind vllm\): 1 page is read: "
                                      + re.escape(self.address))
         run_id = self.report()["run"]["id"]

@@ -12,6 +12,9 @@
 namespace plimsoll {
 namespace {
 
+// Pages that cannot be read are said one by one up to here.
+constexpr std::size_t kSilentSaid = 16;
+
 // What a limit is judged from, best first.
 struct Wanted {
   std::vector<Signal> any;  // One of them is enough.
@@ -126,12 +129,24 @@ bool IsNeeded(std::string_view source, const SignalHistory& history, const Bar& 
 
 void SayWhoDoesNot(const SignalHistory& history, const Bar& bar, JudgeMode mode,
                    std::vector<Finding>& findings) {
+  std::size_t said = 0;
+  std::size_t silent = 0;
   for (const TargetSeries& target : history.targets) {
     if (Answers(target)) continue;
     const bool blocks = mode == JudgeMode::kServer && IsNeeded(target.source, history, bar);
+    // One that blocks is said whatever came before it.
+    if (said >= kSilentSaid && !blocks) {
+      ++silent;
+      continue;
+    }
+    ++said;
     findings.push_back({blocks ? FindingLevel::kBlocking : FindingLevel::kWarning,
                         fmt::format("the page of {} cannot be read: {}{}", NameOf(target),
                                     WhyNot(target), blocks ? "; judge: server needs it" : "")});
+  }
+  if (silent > 0) {
+    findings.push_back(
+        {FindingLevel::kWarning, fmt::format("{} more pages cannot be read", silent)});
   }
 }
 

@@ -66,6 +66,16 @@ TEST(SourceFindings, AMissingPageBlocksOnlyWhereTheServerJudges) {
   EXPECT_THAT(TextsOf(server, FindingLevel::kWarning), ElementsAre(HasSubstr("p of production")));
 }
 
+TEST(SourceFindings, ManySilentPagesAreCounted) {
+  SignalHistory history;
+  for (int i = 0; i < 40; ++i) {
+    history.targets.push_back(Series("production", std::to_string(i), "envoy", ""));
+  }
+  const auto texts = TextsOf(SourceFindings(history, {}, JudgeMode::kBoth), FindingLevel::kWarning);
+  ASSERT_EQ(texts.size(), 17u);
+  EXPECT_EQ(texts.back(), "24 more pages cannot be read");
+}
+
 TEST(SourceFindings, ASignalThatNobodyHasIsNamedWithTheReason) {
   const SignalHistory history{
       {Series("engines", "a", "llamacpp", "llamacpp:requests_processing 1\n")}};

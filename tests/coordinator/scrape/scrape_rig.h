@@ -1,6 +1,7 @@
 // A scraper in virtual time against answers that a test writes down.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -17,10 +18,14 @@
 
 namespace plimsoll {
 
+// Each kind is read once: that takes a while under a sanitizer.
 inline std::shared_ptr<const Mapping> SharedMapping(const std::string& kind) {
-  StatusOr<Mapping> mapping = BuiltinMapping(kind);
-  EXPECT_TRUE(mapping.ok()) << MessageOf(mapping.status());
-  return std::make_shared<const Mapping>(*std::move(mapping));
+  static std::map<std::string, std::shared_ptr<const Mapping>> read;
+  std::shared_ptr<const Mapping>& mapping = read[kind];
+  if (mapping != nullptr) return mapping;
+  StatusOr<Mapping> one = BuiltinMapping(kind);
+  EXPECT_TRUE(one.ok()) << MessageOf(one.status());
+  return mapping = std::make_shared<const Mapping>(*std::move(one));
 }
 
 // A vLLM page on which so many requests run and so many first tokens were seen, all within 5 s.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "common/corpus/session.h"
 #include "coordinator/planning/planner.h"
 #include "coordinator/scenario/scenario.h"
+#include "coordinator/scrape/scraper.h"
 #include "coordinator/store/run_values.h"
 
 namespace plimsoll {
@@ -22,11 +24,12 @@ struct LoadedScenario {
   std::string corpus_digest;
   std::string corpus_label;  // "agentx.corpus, 100 sessions".
   KeptRecipe recipe;
+  std::optional<ScrapePlan> scrape;          // Of scenario.signals, without tokens.
   std::vector<std::string> baseline_doubts;  // Warnings of the runs that the bar came from.
 };
 
-// InvalidArgument with every problem, a line each; or what is wrong with the corpus or the
-// recipe files that it names.
+// InvalidArgument with every problem, a line each; or what is wrong with the corpus, the recipe
+// files or the mapping files that it names.
 StatusOr<LoadedScenario> LoadScenario(const std::string& path);
 
 // "20261130-024559-recipe-7": sorts by time, names the scenario, is a valid run id.

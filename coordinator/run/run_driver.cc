@@ -171,6 +171,7 @@ void RunDriver::Do(const action::CommitStep&) {
                            .start_agent_ns = (start + clock.offset).time_since_epoch().count()});
   }
   PlanLooks();
+  PlanReads();
 }
 
 void RunDriver::Do(const action::StopAgents& a) {

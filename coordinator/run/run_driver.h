@@ -21,6 +21,7 @@
 #include "coordinator/run/replay_facts.h"
 #include "coordinator/run/run_journal.h"
 #include "coordinator/run/run_machine.h"
+#include "coordinator/run/signal_feed.h"
 
 namespace plimsoll {
 
@@ -51,6 +52,7 @@ struct RunDeps {
   AgentLinks& links;
   RunJournal& journal;
   AgentSpawner* spawner = nullptr;  // Null: agents dial in.
+  SignalFeed* signals = nullptr;    // What servers say; null: no server is asked.
   const Clock* clock = nullptr;     // Whether the wall clock steps; null: nobody looks.
   // Makes preflight's calls; answers once, later.
   std::function<void(std::function<void(PreflightReport)>)> preflight;
@@ -111,6 +113,7 @@ class RunDriver final : public FleetEvents {
   void Do(const action::EndMeasure& a);
 
   void PlanLooks();
+  void PlanReads();
   void Look(std::uint32_t done);
 
   void CloseIfComplete(std::uint32_t slot);
@@ -142,6 +145,7 @@ class RunDriver final : public FleetEvents {
   StepEvidence last_evidence_;           // Of the last judged step: an extension joins it.
   std::optional<EarlyFinding> finding_;  // Of the present step: it was failed early.
   std::vector<Timer> looks_;             // Of the present step.
+  std::vector<Timer> reads_;             // Of servers' pages, at its blocks' edges.
   std::optional<MonoTime> steps_from_;   // The first step's preparation.
   std::optional<Duration> broken_off_;   // Measured time of the step that was broken off.
   LiveTimes times_;                  // Of the run and the present step; `now` is filled in later.

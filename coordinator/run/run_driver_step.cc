@@ -82,6 +82,17 @@ void RunDriver::PlanLooks() {
   }
 }
 
+// What servers say is read at the edges of blocks too, whatever their own turn.
+void RunDriver::PlanReads() {
+  reads_.clear();
+  if (deps_.signals == nullptr) return;
+  const StepPlan& plan = machine_.state().step;
+  const MonoTime begin = *times_.step_start + plan.warm_up;
+  for (Duration at{0}; at <= plan.measure; at += plan.block) {
+    reads_.push_back(deps_.scheduler.At(begin + at, [this] { deps_.signals->AskNow(); }));
+  }
+}
+
 void RunDriver::Look(std::uint32_t done) {
   const MachineState& state = machine_.state();
   if (state.phase != RunPhase::kStep || state.judging || finding_) return;
@@ -95,6 +106,10 @@ void RunDriver::Look(std::uint32_t done) {
 }
 
 void RunDriver::Do(const action::EndMeasure& a) {
+  if (deps_.signals != nullptr) {
+    const MonoTime end = *times_.step_start + machine_.state().step.warm_up + a.measure;
+    reads_.push_back(deps_.scheduler.At(end, [this] { deps_.signals->AskNow(); }));
+  }
   ingest_->EndEarly(a.measure);
   fleet_.SendAll(EndMeasure{.step = machine_.state().step.step, .measure = a.measure});
 }

@@ -27,6 +27,7 @@
 
 #include "coordinator/judge/capacity_value.h"
 #include "coordinator/judge/step_origin.h"
+#include "coordinator/judge/sweep_event.h"
 #include "coordinator/judge/verdict.h"
 
 namespace plimsoll {
@@ -37,6 +38,7 @@ struct StepResult {
   StepVerdict verdict;
   double requests_in_flight = 0;  // Mean over the measured time.
   StepOrigin origin;
+  SweepEvent ended_by = SweepEvent::kNone;  // What it met that ends the sweep, whatever its verdict.
 };
 using SweepHistory = std::vector<StepResult>;  // In the order in which they ran, repeats included.
 

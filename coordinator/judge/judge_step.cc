@@ -21,7 +21,12 @@ StepVerdict JudgeStep(const StepEvidence& evidence, const Bar& bar) {
                              : JudgePart(limit, i, evidence, step.sent_share));
   }
   if (step.is_void) return step;
+  Decide(step);
+  return step;
+}
 
+void Decide(StepVerdict& step) {
+  step.reasons.clear();
   step.verdict = VerdictOf(step.parts);
   for (std::size_t i = 0; i < step.parts.size(); ++i) {
     const PartVerdict& part = step.parts[i];
@@ -29,7 +34,6 @@ StepVerdict JudgeStep(const StepEvidence& evidence, const Bar& bar) {
     step.reasons.push_back(fmt::format("{}: {}", LabelOf(step, i), part.reason));
   }
   if (step.parts.empty()) step.reasons.emplace_back("the bar names no part that is judged here");
-  return step;
 }
 
 }  // namespace plimsoll

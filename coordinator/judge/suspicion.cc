@@ -64,6 +64,18 @@ void CheckCounts(const StepEvidence& e, const SuspicionContext& context, List& l
   CheckServerCount(e, "generated tokens", e.tokens_out, server.tokens_out, list);
 }
 
+// What the gateway turned away and no attempt of ours is booked as.
+void CheckServerRefusals(const StepEvidence& e, const SuspicionContext& context, List& list) {
+  if (!context.server || !context.server->refused) return;
+  const std::uint64_t ours = e.outcomes[static_cast<std::size_t>(Outcome::kRefused)];
+  const double allowed = 2 * e.requests_in_flight_mean + suspicion::kCountsApartMax * Real(ours);
+  if (!(Real(*context.server->refused) - Real(ours) > allowed)) return;
+  list.Add(SuspicionCheck::kRefusalsUncounted,
+           fmt::format("the server refused {} requests, {} attempts are counted as refused: "
+                       "somebody between tries again by himself, or another caller is turned away",
+                       *context.server->refused, ours));
+}
+
 // One is enough: by the rule every attempt with such a sign is a refusal.
 void CheckRefusals(const SuspicionCounts& counts, List& list) {
   if (counts.refusals_ok + counts.refusals_failed > 0) {
@@ -330,6 +342,7 @@ std::vector<Suspicion> SuspicionsOf(const StepEvidence& evidence, bool is_void,
   List list;
   CheckCounts(evidence, context, list);
   CheckRefusals(evidence.suspicion, list);
+  CheckServerRefusals(evidence, context, list);
   CheckWarmUpRate(evidence, list);
   CheckFirstBlock(evidence.suspicion, list);
   CheckPrompts(evidence.fidelity, list);

@@ -70,6 +70,12 @@ std::vector<LaneSpec> AssignLanes(std::span<const TierPlan> tiers, std::uint32_t
   return specs;
 }
 
+std::size_t TierIndex(std::span<const TierPlan> tiers, Tier tier) {
+  std::size_t t = 0;
+  while (t < tiers.size() && tiers[t].tier != tier) ++t;
+  return t;
+}
+
 std::vector<TierPlan> TiersAlone(std::span<const TierPlan> tiers, std::size_t alone) {
   std::vector<TierPlan> shared(tiers.begin(), tiers.end());
   for (std::size_t t = 0; t < shared.size(); ++t) shared[t].share = t == alone ? 1 : 0;

@@ -20,6 +20,9 @@ namespace plimsoll {
 std::vector<LaneSpec> AssignLanes(std::span<const TierPlan> tiers, std::uint32_t lanes,
                                   std::span<const std::uint32_t> slots);
 
+// Where the first of `tier` stands among the tiers; their number if there is none.
+std::size_t TierIndex(std::span<const TierPlan> tiers, Tier tier);
+
 // The tiers with the lanes all of one of them, as a ladder on it alone shares them out.
 std::vector<TierPlan> TiersAlone(std::span<const TierPlan> tiers, std::size_t alone);
 

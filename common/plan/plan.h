@@ -132,6 +132,10 @@ struct StepPlan {
   Duration block{};
   Duration drain_limit{};
   Duration prime_limit{};  // Priming of the added lanes ends here, whatever is left.
+  // Whole blocks of the measured time; 0 without a length of a block.
+  std::uint32_t blocks() const {
+    return block > Duration{0} ? static_cast<std::uint32_t>(measure / block) : 0;
+  }
   friend bool operator==(const StepPlan&, const StepPlan&) = default;
 };
 

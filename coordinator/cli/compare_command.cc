@@ -43,7 +43,7 @@ Status ReadCells(const RunRepo& repo, ComparedRun* run) {
     for (Cell& cell : *cells) counts.push_back(std::move(cell.counts));
     // An extension is kept with its own cells and judged together with what it extends.
     if (step.summary.origin.kind == StepKind::kExtension && before != nullptr) {
-      counts = JoinCells(run->cells.back(), std::move(counts), BlocksOf(before->plan));
+      counts = JoinCells(run->cells.back(), std::move(counts), before->plan.blocks());
     }
     run->cells.push_back(std::move(counts));
     before = &step.summary;

@@ -7,6 +7,7 @@
 
 #include "common/stats/share_difference.h"
 #include "common/stats/student_t.h"
+#include "coordinator/judge/spread.h"
 
 namespace plimsoll {
 namespace {
@@ -81,25 +82,23 @@ Answer AgainstUnloaded(double tolerated, EvalVerdict* v) {
 double EvalDesignEffect(const std::vector<EvalCounts>& blocks) {
   double judged = 0;
   double passed = 0;
-  std::size_t used = 0;
   for (const EvalCounts& block : blocks) {
     judged += static_cast<double>(block.judged());
     passed += static_cast<double>(block.passed());
-    used += block.judged() > 0 ? 1 : 0;
   }
-  if (used < kBlocksMin || passed == 0 || passed == judged) return 1;
-  const double rate = passed / judged;
-  double sum = 0;
+  const double rate = judged > 0 ? passed / judged : 0;
+  std::vector<double> residuals;  // Of the blocks that judged any.
   for (const EvalCounts& block : blocks) {
-    const double residual =
-        static_cast<double>(block.passed()) - rate * static_cast<double>(block.judged());
-    sum += residual * residual;
+    if (block.judged() == 0) continue;
+    residuals.push_back(static_cast<double>(block.passed()) -
+                        rate * static_cast<double>(block.judged()));
   }
-  const double groups = static_cast<double>(used);
-  const double effect = groups / (groups - 1) * sum / (judged * rate * (1 - rate));
+  if (residuals.size() < kBlocksMin || passed == 0 || passed == judged) return 1;
+  const double effect = SquaresOf(residuals) / (judged * rate * (1 - rate));
   if (!(effect > 1)) return 1;
   // The variance was itself estimated, from so many blocks: Student's quantile for the normal one.
-  const double t = StudentTQuantile(1 - kTail, groups - 1) / 1.959963984540054;
+  const double t =
+      StudentTQuantile(1 - kTail, static_cast<double>(residuals.size()) - 1) / 1.959963984540054;
   return std::clamp(effect * t * t, 1.0, judged);
 }
 

@@ -32,7 +32,7 @@ StepIngest::StepIngest(const StepPlan& plan, std::vector<LaneSpec> lanes,
       recorded_cycle_(std::move(recorded_cycle)),
       fit_(fit),
       output_cap_(output_cap),
-      blocks_(static_cast<std::uint32_t>(plan.measure / plan.block)),
+      blocks_(plan.blocks()),
       cells_(lanes_.size() * blocks_ * 2),
       plays_(lanes_.size()),
       cycles_ns_(tier_names_.size()),
@@ -303,6 +303,7 @@ StepEvidence StepIngest::SoFar(std::vector<AgentEvidence> agents) const {
   StepEvidence evidence;
   evidence.plan = plan_;
   evidence.tier_names = tier_names_;
+  evidence.tiers_left_out = tiers_left_out_;
   for (const std::string& name : tier_names_) evidence.replay.tiers.push_back({.name = name});
   evidence.tiers = tiers_;
   evidence.agents = std::move(agents);

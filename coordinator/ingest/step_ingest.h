@@ -32,6 +32,8 @@ class StepIngest {
   // What a prefix cache should hit; without it, cache hits are not compared. `forecast` outlives
   // this object.
   void Expect(const CacheForecast& forecast) { forecast_ = &forecast; }
+  // Tiers that the step's ladder plays no session of: limits on them are not judged.
+  void LeaveOut(std::vector<std::string> tiers) { tiers_left_out_ = std::move(tiers); }
 
   // Records of other steps are ignored.
   void Add(const CallRecord& record);
@@ -119,6 +121,7 @@ class StepIngest {
   FidelityEvidence fidelity_;
   SuspicionCounts suspicion_;
   const CacheForecast* forecast_ = nullptr;
+  std::vector<std::string> tiers_left_out_;
 
   bool broken_off_ = false;
   bool ended_early_ = false;

@@ -1,19 +1,12 @@
 #include "coordinator/judge/bracket.h"
 
-#include <cmath>
-
 #include <fmt/format.h>
 
 namespace plimsoll {
 namespace {
 
-// A step that passed or failed had calls open; where it says that it had none, nobody told.
 BracketEnd EndOf(const StepResult& step) {
-  BracketEnd end{.sessions = step.sessions, .requests_in_flight = std::nullopt};
-  if (std::isfinite(step.requests_in_flight) && step.requests_in_flight > 0) {
-    end.requests_in_flight = step.requests_in_flight;
-  }
-  return end;
+  return {.sessions = step.sessions, .requests_in_flight = step.known_in_flight()};
 }
 
 std::string InFlight(const BracketEnd& end, const char* unit = " requests in flight") {

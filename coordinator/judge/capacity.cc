@@ -241,6 +241,11 @@ std::optional<std::uint32_t> LimitingPart(const Capacity& capacity,
 
 }  // namespace
 
+std::optional<double> StepResult::known_in_flight() const {
+  if (!std::isfinite(requests_in_flight) || !(requests_in_flight > 0)) return std::nullopt;
+  return requests_in_flight;
+}
+
 SweepHistory OfLadder(const SweepHistory& history, std::string_view ladder) {
   SweepHistory steps;
   for (const StepResult& step : history) {

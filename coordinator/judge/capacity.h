@@ -22,6 +22,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -39,6 +40,8 @@ struct StepResult {
   double requests_in_flight = 0;  // Mean over the measured time.
   StepOrigin origin;
   SweepEvent ended_by = SweepEvent::kNone;  // What it met that ends the sweep, whatever its verdict.
+  // Absent where nobody told: a step that was judged had calls open.
+  std::optional<double> known_in_flight() const;
 };
 using SweepHistory = std::vector<StepResult>;  // In the order in which they ran, repeats included.
 

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "coordinator/judge/judge_part.h"
-#include "coordinator/judge/metrics.h"
 #include "coordinator/judge/proportion.h"
 #include "coordinator/judge/void_rules.h"
 
@@ -28,10 +27,6 @@ double SpentUpTo(std::uint32_t done, std::uint32_t blocks) {
   if (done < kFirstLook) return 0;
   const double u = static_cast<double>(done) / (blocks - 1);
   return kEarlyError * u * u;
-}
-
-bool IsLatency(Metric metric) {
-  return metric != Metric::kErrors && metric != Metric::kToolCalls;
 }
 
 double FailedShare(const StepEvidence& evidence) {
@@ -64,26 +59,25 @@ double ErrorSpentAt(std::uint32_t done, std::uint32_t blocks) {
   return SpentUpTo(done, blocks) - SpentUpTo(done - 1, blocks);
 }
 
-std::optional<EarlyFinding> LookEarly(const StepEvidence& so_far, const Bar& bar,
-                                      std::uint32_t done, std::uint32_t in_flight) {
-  const auto blocks = static_cast<std::uint32_t>(so_far.plan.measure / so_far.plan.block);
+std::optional<EarlyFinding> LookEarly(StepEvidence so_far, const Bar& bar, std::uint32_t done,
+                                      std::uint32_t in_flight) {
+  const std::uint32_t blocks = so_far.plan.blocks();
   const auto is_looked_at = [&](const Limit& limit) {
     return limit.metric != Metric::kToolCalls && IsJudged(limit, so_far);
   };
   const auto looked_at = std::count_if(bar.limits.begin(), bar.limits.end(), is_looked_at);
   const double tail = ErrorSpentAt(done, blocks) / std::max<double>(1, looked_at);
   if (!(tail > 0) || done * so_far.plan.block < kLookAfterMin) return std::nullopt;
-  StepEvidence seen = so_far;
-  AddInFlight(seen, in_flight);
-  const bool load_is_whole = FailedShare(seen) <= kFailedShareMax;
+  AddInFlight(so_far, in_flight);
+  const bool load_is_whole = FailedShare(so_far) <= kFailedShareMax;
   const Confidence at_look{.tail = tail, .degrees_min = kDegreesMin};
   EarlyFinding finding{.after_blocks = done, .of_blocks = blocks, .failed = {}};
   for (std::size_t i = 0; i < bar.limits.size(); ++i) {
     const Limit& limit = bar.limits[i];
     if (!is_looked_at(limit)) continue;
-    if (IsLatency(limit.metric) && !load_is_whole) continue;
-    if (JudgePart(limit, i, seen, 1, at_look).verdict != Verdict::kFail) continue;
-    PartVerdict shown = JudgePart(limit, i, seen, 1);
+    if (!IsBadShare(limit.metric) && !load_is_whole) continue;
+    if (JudgePart(limit, i, so_far, 1, at_look).verdict != Verdict::kFail) continue;
+    PartVerdict shown = JudgePart(limit, i, so_far, 1);
     if (shown.verdict != Verdict::kFail) continue;
     shown.reason = fmt::format("after {} of {} blocks, {}", done, blocks, shown.reason);
     finding.failed.push_back(std::move(shown));
@@ -104,23 +98,15 @@ StepVerdict FailedEarly(StepVerdict judged, const EarlyFinding& finding) {
   for (PartVerdict& part : judged.parts) {
     for (const PartVerdict& failed : finding.failed) {
       if (!(failed.limit == part.limit)) continue;
-      if (whole_load || !IsLatency(part.limit.metric)) part = failed;
+      if (whole_load || IsBadShare(part.limit.metric)) part = failed;
     }
   }
-  const bool fails = std::any_of(judged.parts.begin(), judged.parts.end(),
-                                 [](const auto& part) { return part.verdict == Verdict::kFail; });
-  judged.verdict = fails ? Verdict::kFail : Verdict::kNoData;
-  judged.reasons.clear();
-  if (!fails) {
+  judged.reasons = ReasonsWith(judged, Verdict::kFail);
+  judged.verdict = judged.reasons.empty() ? Verdict::kNoData : Verdict::kFail;
+  if (judged.reasons.empty()) {
     judged.reasons.push_back(fmt::format("ended after {} of {} blocks, and nothing of it fails: {}",
                                          finding.after_blocks, finding.of_blocks,
                                          finding.failed.front().reason));
-    return judged;
-  }
-  for (std::size_t i = 0; i < judged.parts.size(); ++i) {
-    const PartVerdict& part = judged.parts[i];
-    if (part.verdict != Verdict::kFail) continue;
-    judged.reasons.push_back(fmt::format("{}: {}", LabelOf(judged, i), part.reason));
   }
   return judged;
 }

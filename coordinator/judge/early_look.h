@@ -38,8 +38,8 @@ struct EarlyFinding {
 
 // The look after `done` blocks: `so_far` is what has arrived by then, `in_flight` counts the calls
 // that are open. Nothing if no look is planned there or no part clearly fails.
-std::optional<EarlyFinding> LookEarly(const StepEvidence& so_far, const Bar& bar,
-                                      std::uint32_t done, std::uint32_t in_flight);
+std::optional<EarlyFinding> LookEarly(StepEvidence so_far, const Bar& bar, std::uint32_t done,
+                                      std::uint32_t in_flight);
 
 // The verdict of a step that ended at that look, from that of its evidence: parts that failed at
 // the look keep that; what else did not fail has no data, since the slow calls that were open were

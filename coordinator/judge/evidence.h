@@ -122,6 +122,9 @@ struct FidelityEvidence {
   std::uint64_t reasoning_only = 0;
   std::uint64_t hidden_reasoning = 0;
   UsageDoubts doubts;
+
+  // Adds the calls of `other`.
+  void Merge(const FidelityEvidence& other);
 };
 
 // What calls of the measured time came to, of a whole step or of one of its tiers.

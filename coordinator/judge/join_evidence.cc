@@ -34,34 +34,6 @@ void Add(std::vector<AgentEvidence>& agents, const AgentEvidence& more) {
   agent->no_tally = agent->no_tally || more.no_tally;
 }
 
-void Add(FidelityEvidence& f, const FidelityEvidence& more) {
-  f.output_n += more.output_n;
-  f.tokens_asked += more.tokens_asked;
-  f.tokens_came += more.tokens_came;
-  f.output_ratio_ppm.Merge(more.output_ratio_ppm);
-  f.prompt_n += more.prompt_n;
-  f.cached_n += more.cached_n;
-  f.tokens_out_n += more.tokens_out_n;
-  f.tokens_expected += more.tokens_expected;
-  f.tokens_reported += more.tokens_reported;
-  f.drift_ppm.Merge(more.drift_ppm);
-  f.drift_over += more.drift_over;
-  f.tool_present += more.tool_present;
-  f.tool_valid += more.tool_valid;
-  f.tool_invalid += more.tool_invalid;
-  f.reasoning_only += more.reasoning_only;
-  f.hidden_reasoning += more.hidden_reasoning;
-  f.doubts.no_output += more.doubts.no_output;
-  f.doubts.first_chunk_over += more.doubts.first_chunk_over;
-  f.doubts.output_over_cap += more.doubts.output_over_cap;
-  f.doubts.cached_over_prompt += more.doubts.cached_over_prompt;
-  f.doubts.rate_unbelievable += more.doubts.rate_unbelievable;
-  f.doubts.answers += more.doubts.answers;
-  f.doubts.answers_unlike += more.doubts.answers_unlike;
-  f.doubts.chunks += more.doubts.chunks;
-  f.doubts.tokens += more.doubts.tokens;
-}
-
 // Absent only where neither has one.
 void Add(std::optional<std::uint64_t>& sum, const std::optional<std::uint64_t>& more) {
   if (more) sum = sum.value_or(0) + *more;
@@ -86,10 +58,6 @@ void AddSums(StepEvidence& joint, const StepEvidence& more, std::uint32_t blocks
 
 }  // namespace
 
-std::uint32_t BlocksOf(const StepPlan& plan) {
-  return plan.block > Duration{0} ? static_cast<std::uint32_t>(plan.measure / plan.block) : 0;
-}
-
 std::vector<CellCounts> JoinCells(std::vector<CellCounts> first, std::vector<CellCounts> more,
                                   std::uint32_t blocks) {
   for (CellCounts& cell : more) {
@@ -108,7 +76,7 @@ StepEvidence JoinEvidence(const StepEvidence& first, const StepEvidence& more) {
   const double more_s = ToSeconds(more.plan.measure);
   joint.plan.step = more.plan.step;
   joint.plan.measure += more.plan.measure;
-  const std::uint32_t blocks = BlocksOf(first.plan);
+  const std::uint32_t blocks = first.plan.blocks();
   joint.cells = JoinCells(std::move(joint.cells), more.cells, blocks);
   AddSums(joint, more, blocks);
   for (const AgentEvidence& agent : more.agents) Add(joint.agents, agent);
@@ -121,7 +89,7 @@ StepEvidence JoinEvidence(const StepEvidence& first, const StepEvidence& more) {
         (first.requests_in_flight_mean * first_s + more.requests_in_flight_mean * more_s) /
         (first_s + more_s);
   }
-  Add(joint.fidelity, more.fidelity);
+  joint.fidelity.Merge(more.fidelity);
   return joint;
 }
 

@@ -8,9 +8,6 @@
 
 namespace plimsoll {
 
-// Whole blocks of the measured time.
-std::uint32_t BlocksOf(const StepPlan& plan);
-
 // The cells of a step of `blocks` and those of its extension, whose blocks are numbered on. By
 // lane, then block, then half.
 std::vector<CellCounts> JoinCells(std::vector<CellCounts> first, std::vector<CellCounts> more,

@@ -2,8 +2,6 @@
 
 #include <cstddef>
 
-#include <fmt/format.h>
-
 #include "coordinator/judge/judge_part.h"
 #include "coordinator/judge/void_rules.h"
 
@@ -28,11 +26,7 @@ StepVerdict JudgeStep(const StepEvidence& evidence, const Bar& bar) {
 void Decide(StepVerdict& step) {
   step.reasons.clear();
   step.verdict = VerdictOf(step.parts);
-  for (std::size_t i = 0; i < step.parts.size(); ++i) {
-    const PartVerdict& part = step.parts[i];
-    if (part.verdict != step.verdict || step.verdict == Verdict::kPass) continue;
-    step.reasons.push_back(fmt::format("{}: {}", LabelOf(step, i), part.reason));
-  }
+  if (!step.holds()) step.reasons = ReasonsWith(step, step.verdict);
   if (step.parts.empty()) step.reasons.emplace_back("the bar names no part that is judged here");
 }
 

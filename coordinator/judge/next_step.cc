@@ -12,10 +12,6 @@ namespace {
 
 using Kind = SweepDecision::Kind;
 
-std::string FirstReason(const StepVerdict& step) {
-  return step.reasons.empty() ? std::string("no reason given") : step.reasons.front();
-}
-
 bool LeansToPass(const StepVerdict& step) {
   return LeanOf(step) == Lean::kPass;
 }

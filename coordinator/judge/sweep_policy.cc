@@ -28,17 +28,10 @@ TargetVerdict Say(Verdict verdict, std::string reason) {
   return {.verdict = verdict, .exit_code = ExitCodeOf(verdict), .reason = std::move(reason)};
 }
 
-std::string FirstReason(const StepVerdict& step) {
-  return step.reasons.empty() ? std::string("no reason given") : step.reasons.front();
-}
-
 TargetVerdict OfMeasured(const StepResult& step) {
   const std::uint32_t n = step.sessions;
-  // A step that was judged had calls open; where it says that it had none, nobody told.
-  const std::string in_flight =
-      step.requests_in_flight > 0
-          ? fmt::format(" ({:.1f} requests in flight)", step.requests_in_flight)
-          : "";
+  const std::optional<double> known = step.known_in_flight();
+  const std::string in_flight = known ? fmt::format(" ({:.1f} requests in flight)", *known) : "";
   switch (step.verdict.verdict) {
     case Verdict::kPass:
       return Say(Verdict::kPass, fmt::format("{} sessions hold{}", n, in_flight));

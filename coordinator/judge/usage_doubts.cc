@@ -26,4 +26,16 @@ void UsageDoubts::Count(const CallRecord& record, std::uint32_t output_cap) {
   if (off > std::max(kChunksUnlikeMin, kChunksUnlikeShare * record.tokens_out)) ++answers_unlike;
 }
 
+void UsageDoubts::Merge(const UsageDoubts& other) {
+  no_output += other.no_output;
+  first_chunk_over += other.first_chunk_over;
+  output_over_cap += other.output_over_cap;
+  cached_over_prompt += other.cached_over_prompt;
+  rate_unbelievable += other.rate_unbelievable;
+  answers += other.answers;
+  answers_unlike += other.answers_unlike;
+  chunks += other.chunks;
+  tokens += other.tokens;
+}
+
 }  // namespace plimsoll

@@ -34,6 +34,8 @@ struct UsageDoubts {
   // Counts an ok call. `output_cap` is what a request that asked for no length was allowed; 0: not
   // known.
   void Count(const CallRecord& record, std::uint32_t output_cap);
+  // Adds the calls of `other`.
+  void Merge(const UsageDoubts& other);
   std::uint64_t contradicted() const { return no_output + first_chunk_over; }
   friend bool operator==(const UsageDoubts&, const UsageDoubts&) = default;
 };

@@ -62,6 +62,19 @@ std::string LabelOf(const StepVerdict& step, std::size_t index) {
   return PartLabel(limits, index);
 }
 
+std::string FirstReason(const StepVerdict& step) {
+  return step.reasons.empty() ? std::string("no reason given") : step.reasons.front();
+}
+
+std::vector<std::string> ReasonsWith(const StepVerdict& step, Verdict verdict) {
+  std::vector<std::string> reasons;
+  for (std::size_t i = 0; i < step.parts.size(); ++i) {
+    if (step.parts[i].verdict != verdict) continue;
+    reasons.push_back(LabelOf(step, i) + ": " + step.parts[i].reason);
+  }
+  return reasons;
+}
+
 std::string PartsWith(const StepVerdict& step, Verdict verdict) {
   std::string names;
   for (std::size_t i = 0; i < step.parts.size(); ++i) {

@@ -65,6 +65,10 @@ Lean LeanOf(const StepVerdict& step);
 // The name of step.parts[index], as short as it is unambiguous in the step: "TTFT", or "TTFT P99"
 // beside another limit on TTFT, or "heavy TTFT".
 std::string LabelOf(const StepVerdict& step, std::size_t index);
+// The first of its reasons, "no reason given" without one.
+std::string FirstReason(const StepVerdict& step);
+// "TTFT: P90 of …": label and reason of the parts of `step` with `verdict`, in the bar's order.
+std::vector<std::string> ReasonsWith(const StepVerdict& step, Verdict verdict);
 // "TTFT" or "TTFT, errors": the parts of `step` with `verdict`, in the bar's order; "" if none.
 std::string PartsWith(const StepVerdict& step, Verdict verdict);
 

@@ -32,10 +32,6 @@ std::string MixText(const std::vector<TierPlan>& mix) {
   return text;
 }
 
-const char* Between(const Sweep& sweep) {
-  return sweep.drain_between_steps ? "drain" : "keep";
-}
-
 // Why a run's load is not the scenario's; empty: it is.
 std::string OtherLoad(const BaselineRun& run, const Scenario& scenario,
                       const std::string& corpus_digest) {
@@ -59,8 +55,8 @@ std::string OtherLoad(const BaselineRun& run, const Scenario& scenario,
     return fmt::format(
         "comes to its steps otherwise (warm_up {}, here {}; between_steps {}, here {}); run the "
         "baseline as this scenario does and name that run",
-        PrintDuration(sweep.warm_up), PrintDuration(scenario.sweep.warm_up), Between(sweep),
-        Between(scenario.sweep));
+        PrintDuration(sweep.warm_up), PrintDuration(scenario.sweep.warm_up),
+        BetweenStepsWord(sweep), BetweenStepsWord(scenario.sweep));
   }
   return "";
 }

@@ -293,9 +293,7 @@ DryPlan MakeDryPlan(const Scenario& scenario, const RunPlan& plan, const Corpus&
   };
   add(kMixLadder, plan.tiers);
   for (const TierPlan& alone : scenario.tier_ladders) {
-    std::size_t at = 0;
-    while (at < plan.tiers.size() && plan.tiers[at].tier != alone.tier) ++at;
-    add(alone.name, TiersAlone(plan.tiers, at));
+    add(alone.name, TiersAlone(plan.tiers, TierIndex(plan.tiers, alone.tier)));
   }
   if (scenario.sweep.budget) {
     dry.at_least = std::min(dry.at_least, *scenario.sweep.budget);

@@ -17,11 +17,13 @@ std::vector<LaneSpec> LanesOver(const RunPlan& plan, std::uint32_t lanes, std::u
   return AssignLanes(plan.tiers, lanes, slots);
 }
 
-// Where `tier` is among the tiers; their number if it is not.
-std::size_t TierIndex(const std::vector<TierPlan>& tiers, Tier tier) {
-  std::size_t t = 0;
-  while (t < tiers.size() && tiers[t].tier != tier) ++t;
-  return t;
+// The mix's tiers; after them, without a share in it, those of a ladder alone.
+std::vector<TierPlan> TiersOf(const Scenario& scenario) {
+  std::vector<TierPlan> tiers = scenario.mix;
+  for (const TierPlan& tier : scenario.tier_ladders) {
+    if (TierIndex(tiers, tier.tier) == tiers.size()) tiers.push_back(tier);
+  }
+  return tiers;
 }
 
 // Every tier of the mix and of the ladders has a session to play.
@@ -53,11 +55,7 @@ StatusOr<RunPlan> MakeRunPlan(const Scenario& scenario, const Corpus& corpus,
   plan.seed = scenario.seed;
   plan.nonce = identity.nonce;
   plan.corpus_digest = identity.corpus_digest;
-  plan.tiers = scenario.mix;
-  // Without a share in the mix: of their ladders alone.
-  for (const TierPlan& tier : scenario.tier_ladders) {
-    if (TierIndex(plan.tiers, tier.tier) == plan.tiers.size()) plan.tiers.push_back(tier);
-  }
+  plan.tiers = TiersOf(scenario);
   plan.think_time = scenario.replay.think_time;
   plan.think_time_cap = scenario.replay.think_time_cap;
   plan.output_mode = scenario.replay.output_mode;
@@ -80,12 +78,10 @@ RunSettings MakeRunSettings(const Scenario& scenario) {
   settings.agents = scenario.fleet.size();
   settings.local_agents = scenario.fleet.local > 0;
   settings.gather_limit = scenario.fleet.wait;
-  std::vector<TierPlan> tiers = scenario.mix;
+  const std::vector<TierPlan> tiers = TiersOf(scenario);
   for (const TierPlan& tier : scenario.tier_ladders) {
-    const std::size_t at = TierIndex(tiers, tier.tier);
-    if (at == tiers.size()) tiers.push_back(tier);
     settings.tier_ladders.push_back({.name = tier.name,
-                                     .tier = static_cast<std::uint8_t>(at),
+                                     .tier = static_cast<std::uint8_t>(TierIndex(tiers, tier.tier)),
                                      .sessions = scenario.sweep.sessions});
   }
   settings.extend = scenario.sweep.extend;

@@ -66,7 +66,7 @@ std::string WhyPartial(const ComparedRun& run, const FoundStep& found) {
   return fmt::format(
       "the step of {} was failed early, after {} of {} blocks, and calls that were "
       "open then have no result",
-      run.info.id, *step.origin.failed_early_after, step.plan.measure / step.plan.block);
+      run.info.id, *step.origin.failed_early_after, step.plan.blocks());
 }
 
 StepDifference DifferenceAt(const ComparedRun& a, const FoundStep& of_a, const ComparedRun& b,

@@ -80,10 +80,6 @@ std::string PriceWords(const std::optional<CostSettings>& a, const std::optional
   return fmt::format("price of a node-hour ({} against {})", money(*a), money(*b));
 }
 
-const char* Between(const Sweep& sweep) {
-  return sweep.drain_between_steps ? "drain" : "keep";
-}
-
 class Things {
  public:
   void Add(std::size_t count, std::string words) {
@@ -137,8 +133,8 @@ std::vector<std::string> LoadDifferences(const ComparedRun& a, const ComparedRun
                                 PrintDuration(of_b.warm_up)));
   }
   if (of_a.drain_between_steps != of_b.drain_between_steps) {
-    words.push_back(
-        fmt::format("other between_steps ({} against {})", Between(of_a), Between(of_b)));
+    words.push_back(fmt::format("other between_steps ({} against {})", BetweenStepsWord(of_a),
+                                BetweenStepsWord(of_b)));
   }
   return words;
 }

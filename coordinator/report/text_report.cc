@@ -44,8 +44,7 @@ std::string VerdictWord(const StepSummary& step) {
   const StepVerdict& verdict = step.verdict;
   if (verdict.is_void) return "no data*";
   if (step.origin.failed_early_after && verdict.verdict == Verdict::kFail) {
-    return fmt::format("fail {}/{}", *step.origin.failed_early_after,
-                       step.plan.measure / step.plan.block);
+    return fmt::format("fail {}/{}", *step.origin.failed_early_after, step.plan.blocks());
   }
   if (verdict.verdict != Verdict::kTooClose) return Name(verdict.verdict);
   return LeanOf(verdict) == Lean::kPass ? "too close +" : "too close -";

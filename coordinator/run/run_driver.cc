@@ -128,11 +128,11 @@ void RunDriver::Do(const action::PrepareStep& a) {
   StartGenerationIfLanesEnd(a);
   const std::size_t ladder = machine_.state().ladder;
   lanes_ = LanesOf(a.plan.sessions, ladder);
-  tiers_left_out_ = TiersLeftOut(spec_.plan.tiers, spec_.settings, ladder);
   ingest_ = std::make_unique<StepIngest>(a.plan, lanes_, replay_facts_.tier_names(),
                                          replay_facts_.recorded_cycles(), spec_.bar, fit_,
                                          spec_.plan.target.max_tokens);
   ingest_->Expect(replay_facts_.cache_forecast());
+  ingest_->LeaveOut(TiersLeftOut(spec_.plan.tiers, spec_.settings, ladder));
   deps_.say(fmt::format("step {}: {} sessions{}", steps_.size() + 1, a.plan.sessions,
                         a.note.empty() ? "" : " (" + a.note + ")"));
   for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {

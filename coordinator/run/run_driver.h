@@ -134,9 +134,8 @@ class RunDriver final : public FleetEvents {
   const ReplayFacts replay_facts_;
   TemplateFit fit_;  // As preflight found it.
   std::unique_ptr<StepIngest> ingest_;
-  std::vector<LaneSpec> lanes_;              // Of the current step.
-  std::vector<std::string> tiers_left_out_;  // By the step's ladder; limits on them are not judged.
-  std::uint64_t records_acked_ = 0;          // Of the whole run.
+  std::vector<LaneSpec> lanes_;      // Of the current step.
+  std::uint64_t records_acked_ = 0;  // Of the whole run.
   std::vector<RunStep> steps_;
   std::vector<StepFigures> figures_;     // Of the ladder's steps that were judged.
   std::optional<WallWatch> wall_;        // Of the present step.

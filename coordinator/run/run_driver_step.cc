@@ -38,7 +38,6 @@ StepEvidence RunDriver::EvidenceOfStep() {
     wall_->Look();
     evidence.suspicion.wall_moved_ns = wall_->moved().count();
   }
-  evidence.tiers_left_out = tiers_left_out_;
   const bool extends = machine_.state().origin.kind == StepKind::kExtension;
   if (!extends) return evidence;
   return JoinEvidence(last_evidence_, evidence);
@@ -75,7 +74,7 @@ void RunDriver::PlanLooks() {
   if (!spec_.settings.fail_early || !state.look || state.origin.kind == StepKind::kExtension)
     return;
   const MonoTime begin = *times_.step_start + state.step.warm_up;
-  const auto blocks = static_cast<std::uint32_t>(state.step.measure / state.step.block);
+  const std::uint32_t blocks = state.step.blocks();
   for (std::uint32_t done = 1; done < blocks; ++done) {
     if (ErrorSpentAt(done, blocks) <= 0) continue;
     looks_.push_back(
@@ -90,9 +89,7 @@ void RunDriver::Look(std::uint32_t done) {
   const MonoTime begin = *times_.step_start + state.step.warm_up;
   const Duration measure = deps_.scheduler.Now() + limits::kStartAhead - begin;
   if (measure >= state.step.measure) return;
-  StepEvidence so_far = ingest_->SoFar({});
-  so_far.tiers_left_out = tiers_left_out_;
-  finding_ = LookEarly(so_far, spec_.bar, done, fleet_.calls_in_flight());
+  finding_ = LookEarly(ingest_->SoFar({}), spec_.bar, done, fleet_.calls_in_flight());
   if (!finding_) return;
   Feed(event::LookFailed{state.step.step, done, measure, finding_->failed.front().reason});
 }
@@ -133,7 +130,6 @@ void RunDriver::KeepBrokenOffStep() {
   for (AgentEvidence& agent : agents) agent.lost = slots_[agent.slot].lost;
   StepEvidence evidence = ingest_->SoFar(std::move(agents));
   replay_facts_.Describe(&evidence.replay);
-  evidence.tiers_left_out = tiers_left_out_;
   RunStep step{.summary = SummarizeBrokenOff(evidence, spec_.bar, *broken_off_),
                .note = machine_.state().step_note};
   step.summary.origin = machine_.state().origin;

@@ -267,8 +267,7 @@ class Transition {
       ++s_.ladder;
       return NextStepOrStop();
     }
-    const TargetVerdict target = JudgeTarget(OfLadder(s_.history, kMixLadder), settings_.target);
-    EndRun(static_cast<ExitCode>(target.exit_code), s_.mix_end, StopKind::kDrain);
+    EndRun(static_cast<ExitCode>(MixVerdict().exit_code), s_.mix_end, StopKind::kDrain);
   }
 
   void PrepareStep() {
@@ -327,15 +326,16 @@ class Transition {
     }
   }
 
-  // What was measured beyond the mix's verdict may be lost; the verdict stands.
-  bool MixIsDecided() const {
-    return !s_.mix_end.empty() || s_.origin.kind == StepKind::kRefinement;
+  TargetVerdict MixVerdict() const {
+    return JudgeTarget(OfLadder(s_.history, kMixLadder), settings_.target);
   }
 
   void EndRun(ExitCode code, std::string reason, StopKind kind) {
     if (s_.phase == RunPhase::kDone) return;
-    if (code == ExitCode::kNoData && MixIsDecided()) {
-      const TargetVerdict mix = JudgeTarget(OfLadder(s_.history, kMixLadder), settings_.target);
+    // What was measured beyond the mix's verdict may be lost; the verdict stands.
+    const bool mix_is_decided = !s_.mix_end.empty() || s_.origin.kind == StepKind::kRefinement;
+    if (code == ExitCode::kNoData && mix_is_decided) {
+      const TargetVerdict mix = MixVerdict();
       code = static_cast<ExitCode>(mix.exit_code);
       reason = fmt::format("{}; then {}", s_.mix_end.empty() ? mix.reason : s_.mix_end, reason);
     }

@@ -130,9 +130,10 @@ struct PrepareStep {
   std::string note;
   bool fresh = false;  // The lanes alive end first; of the step all are new.
 };
+// The running step's measured time ends at `measure`.
 struct EndMeasure {
   Duration measure;
-};                       // The running step's measured time ends there.
+};
 struct CommitStep {};    // Common start of the prepared step.
 struct JudgeStep {};     // From what has arrived; the answer is StepJudged.
 struct BreakOffStep {};  // It will not be judged: what it measured so far is kept as such.

@@ -12,4 +12,8 @@ StepPlan MakeStepPlan(const Sweep& sweep, std::uint32_t step, std::uint32_t sess
           .prime_limit = sweep.prime_limit};
 }
 
+const char* BetweenStepsWord(const Sweep& sweep) {
+  return sweep.drain_between_steps ? "drain" : "keep";
+}
+
 }  // namespace plimsoll

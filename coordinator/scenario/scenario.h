@@ -103,4 +103,7 @@ struct Scenario {
 // The plan of one step of the sweep; `step` is its index in the run, repeats counted apart.
 StepPlan MakeStepPlan(const Sweep& sweep, std::uint32_t step, std::uint32_t sessions);
 
+// "keep" or "drain", as the key between_steps is written.
+const char* BetweenStepsWord(const Sweep& sweep);
+
 }  // namespace plimsoll

@@ -12,12 +12,6 @@ std::uint64_t Whole(double value) {
   return value > 0 ? static_cast<std::uint64_t>(std::llround(std::min(value, 9e15))) : 0;
 }
 
-std::uint64_t Observed(const SourceSignal& histogram) {
-  std::uint64_t n = 0;
-  for (const BucketCounts& counts : histogram.reading.histograms) n += counts.n;
-  return n;
-}
-
 OpenAtEnd InEngines(const SourceReading& engines) {
   double sum = 0;
   for (const Signal signal : {Signal::kRunning, Signal::kWaiting}) {
@@ -46,7 +40,7 @@ OpenAtEnd OpenWithoutObservation(Signal signal, const SourceReading& engines,
   const bool known = histogram.complete() || histogram.reading.missing == Missing::kNothing;
   if (histogram.reading.moves != Moves::kFirstToken || !known || !accepted.complete()) return open;
   const std::uint64_t admitted = Whole(gauge.track.front().value + accepted.reading.increase);
-  const std::uint64_t seen = Observed(histogram);
+  const std::uint64_t seen = histogram.reading.observations();
   const std::uint64_t unseen = admitted > seen ? admitted - seen : 0;
   if (unseen < *open.most) {
     open = {.most = unseen, .how = "admitted by the gateway less the first tokens observed"};

@@ -43,11 +43,7 @@ Side Observed(const SourceReading& source, Signal signal) {
   // Nothing observed is an answer here: 0.
   const bool nothing = one.reading.missing == Missing::kNothing && one.reading.why.empty();
   if (!one.complete() && !nothing) return {.lacks = LacksWords(one)};
-  Side side;
-  for (const BucketCounts& counts : one.reading.histograms) {
-    side.value += static_cast<double>(counts.n);
-  }
-  return side;
+  return {.value = static_cast<double>(one.reading.observations()), .lacks = ""};
 }
 
 Side Last(const SourceReading& source, Signal signal) {

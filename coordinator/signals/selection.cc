@@ -113,13 +113,22 @@ class SelectionMaker {
     return children;
   }
 
-  void FillPlain(const Alternative& one, Selection::Entry& entry) {
+  // Each child of a name and of those that are added to it, with its copies.
+  std::vector<std::pair<std::string, Numbers>> ChildrenOf(const Alternative& one) const {
     std::vector<std::string> names = {one.name};
     names.insert(names.end(), one.plus.begin(), one.plus.end());
+    std::vector<std::pair<std::string, Numbers>> children;
     for (const std::string& name : names) {
       for (auto& [key, copies] : ByChild(Series(name, one), mapping_.same)) {
-        entry.children.push_back({.key = key, .edges = {}, .first = AddSlot({std::move(copies)})});
+        children.emplace_back(key, std::move(copies));
       }
+    }
+    return children;
+  }
+
+  void FillPlain(const Alternative& one, Selection::Entry& entry) {
+    for (auto& [key, copies] : ChildrenOf(one)) {
+      entry.children.push_back({.key = key, .edges = {}, .first = AddSlot({std::move(copies)})});
     }
   }
 
@@ -127,13 +136,7 @@ class SelectionMaker {
   void FillPair(const SignalMapping& signal, Selection::Entry& entry) {
     const auto groups = [this](const Alternative& one) {
       std::vector<Numbers> found;
-      std::vector<std::string> names = {one.name};
-      names.insert(names.end(), one.plus.begin(), one.plus.end());
-      for (const std::string& name : names) {
-        for (auto& [key, copies] : ByChild(Series(name, one), mapping_.same)) {
-          found.push_back(std::move(copies));
-        }
-      }
+      for (auto& [key, copies] : ChildrenOf(one)) found.push_back(std::move(copies));
       return found;
     };
     const Alternative& one = signal.any[entry.alternative];

@@ -69,6 +69,12 @@ struct SignalReading {
   double counted = 0;  // Of a histogram: the increase of _count; NaN: there is none.
 
   bool here() const { return missing == Missing::kNot; }
+  // Over all of `histograms`.
+  std::uint64_t observations() const {
+    std::uint64_t n = 0;
+    for (const BucketCounts& counts : histograms) n += counts.n;
+    return n;
+  }
 };
 
 struct TargetReading {

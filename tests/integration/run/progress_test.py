@@ -140,7 +140,7 @@ class OnATerminal(RigCase):
         seen = "\n".join(run.blocks)
         for words in (r"step 1 of 1: 4 sessions", r"measuring, \d\S* of 6s", r"\[#+-+\]",
                       r"lanes 4 of 4 · \d+ requests in flight · agents 2 of 2",
-                      r"TTFT P90 +\S+ s +limit 5 s +\d+ calls", r"errors +\d", r"to go"):
+                      r"TTFT P50 +\S+ s +limit 5 s +\d+ calls", r"errors +\d", r"to go"):
             self.assertRegex(seen, words)
         end = run.screen.text()
         for words in ("requests in flight · agents", "to go", "[#", "Ctrl-C"):
@@ -255,7 +255,7 @@ class InALog(RigCase):
         self.assertNotIn("\x1b", text)
         lines = [line[10:].strip() for line in text.splitlines()]
         wanted = (r"step 1: 4 sessions", r"warm-up, \S+ left", r"measuring, \S+ left",
-                  r"measuring, 1[5-9]s of 20s: 4 of 4 lanes, \d+ in flight; TTFT P90 .* n \d+\)",
+                  r"measuring, 1[5-9]s of 20s: 4 of 4 lanes, \d+ in flight; TTFT P50 .* n \d+\)",
                   r"4 sessions: ")
         at = 0
         for pattern in wanted:

@@ -328,7 +328,7 @@ class RigCase(unittest.TestCase):
     def scenario(self, url, **over):
         values = {**DEFAULTS, **over}
         values.setdefault(
-            "bar", f"{{ttft_p90: 5s, interactivity_p90: 1 tok/s, errors: {values['errors']}}}")
+            "bar", f"{{ttft_p50: 5s, interactivity_p50: 1 tok/s, errors: {values['errors']}}}")
         text = SCENARIO.format(url=url, **values)
         return self.write("scenario.yaml", text)
 

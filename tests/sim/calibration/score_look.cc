@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "coordinator/judge/early_look.h"
+#include "tests/sim/calibration/score_sweep.h"
 
 namespace plimsoll {
 namespace {
@@ -70,9 +71,8 @@ std::optional<std::uint32_t> BlocksSaved(const SimulatedStep& step, const Simula
     const Seen seen = SeenAfter(step, cell, part, limit, done);
     if (LookEarly(seen.evidence, bar, done, seen.in_flight)) return cell.blocks - done;
   }
-  const ShareInterval whole = ShareOf(CellsAt(step, part, limit));
-  if (whole.n < FewestForQuantile(kQuantile)) return std::nullopt;
-  const bool fails = Compare(whole, kQuantile, Side::kAbove).side == Side::kBelow;
+  const bool fails =
+      JudgeSimulated(step, {.limits = {bar.limits.front()}}).verdict == Verdict::kFail;
   return fails ? std::optional<std::uint32_t>(0) : std::nullopt;
 }
 

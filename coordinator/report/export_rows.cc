@@ -7,90 +7,16 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
-#include "common/base/text.h"
 #include "coordinator/judge/metrics.h"
+#include "coordinator/report/row_line.h"
 
 namespace plimsoll {
 namespace {
 
-enum class LineKind : std::uint8_t { kCsvHeader, kCsv, kJson };
-
 LineKind KindOf(RowForm form) {
   return form == RowForm::kCsv ? LineKind::kCsv : LineKind::kJson;
 }
-
-// One line, field by field: the same calls make the header, a CSV line and a JSON object.
-class Line {
- public:
-  Line(LineKind kind, std::string* out) : kind_(kind), out_(out) {
-    if (kind_ == LineKind::kJson) *out_ += '{';
-  }
-
-  template <typename Integer>
-  void Count(std::string_view name, Integer value) {
-    if (Begin(name)) fmt::format_to(std::back_inserter(*out_), "{}", value);
-  }
-  // Absent as the record says it.
-  void Nanos(std::string_view name, StepNanos value) {
-    value == kAbsentNanos ? Absent(name) : Count(name, value);
-  }
-  void Tokens(std::string_view name, std::uint32_t value) {
-    value == kAbsentTokens ? Absent(name) : Count(name, value);
-  }
-  void Known(std::string_view name, const std::optional<std::uint64_t>& value) {
-    value.has_value() ? Count(name, *value) : Absent(name);
-  }
-  void Flag(std::string_view name, bool value) {
-    if (Begin(name)) *out_ += value ? "true" : "false";
-  }
-  void Real(std::string_view name, std::optional<double> value) {
-    if (!value.has_value() || !std::isfinite(*value)) return Absent(name);
-    if (Begin(name)) fmt::format_to(std::back_inserter(*out_), "{}", *value);
-  }
-  // Seconds as whole nanoseconds.
-  void SecondsAsNanos(std::string_view name, std::optional<double> seconds) {
-    if (!seconds.has_value() || !std::isfinite(*seconds) || std::abs(*seconds) > 1e9) {
-      return Absent(name);
-    }
-    Count(name, FromSeconds(*seconds).count());
-  }
-  void Text(std::string_view name, std::string_view value) {
-    if (!Begin(name)) return;
-    if (kind_ == LineKind::kJson) {
-      *out_ += nlohmann::json(ValidUtf8(value)).dump();
-    } else if (value.find_first_of(",\"\r\n") == std::string_view::npos) {
-      *out_ += value;
-    } else {
-      *out_ += '"';
-      for (const char c : value) *out_ += c == '"' ? std::string("\"\"") : std::string(1, c);
-      *out_ += '"';
-    }
-  }
-  void Absent(std::string_view name) {
-    if (Begin(name) && kind_ == LineKind::kJson) *out_ += "null";
-  }
-  void End() { *out_ += kind_ == LineKind::kJson ? "}\n" : "\n"; }
-
- private:
-  // False: the name is all there is to write.
-  bool Begin(std::string_view name) {
-    if (!first_) *out_ += ',';
-    first_ = false;
-    if (kind_ == LineKind::kCsv) return true;
-    if (kind_ == LineKind::kCsvHeader) {
-      *out_ += name;
-      return false;
-    }
-    fmt::format_to(std::back_inserter(*out_), "\"{}\":", name);
-    return true;
-  }
-
-  const LineKind kind_;
-  std::string* const out_;
-  bool first_ = true;
-};
 
 const char* LeanName(Lean lean) {
   return lean == Lean::kPass ? "pass" : lean == Lean::kFail ? "fail" : "";
@@ -100,7 +26,7 @@ std::string Joined(const std::vector<std::string>& texts) {
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
-void PlanFields(const StepPlan& plan, Line& line) {
+void PlanFields(const StepPlan& plan, RowLine& line) {
   line.Count("step", plan.step);
   line.Count("sessions", plan.sessions);
   line.Count("warm_up_ns", plan.warm_up.count());
@@ -110,7 +36,7 @@ void PlanFields(const StepPlan& plan, Line& line) {
   line.Count("prime_limit_ns", plan.prime_limit.count());
 }
 
-void OriginFields(const StepOrigin& origin, Line& line) {
+void OriginFields(const StepOrigin& origin, RowLine& line) {
   line.Text("kind", Name(origin.kind));
   line.Text("ladder", origin.ladder);
   if (origin.failed_early_after) {
@@ -122,7 +48,7 @@ void OriginFields(const StepOrigin& origin, Line& line) {
   }
 }
 
-void LaneTimeFields(const StepSummary& s, Line& line) {
+void LaneTimeFields(const StepSummary& s, RowLine& line) {
   static constexpr const char* kNames[kLaneStates] = {
       "lane_in_flight_share",      "lane_planned_delay_share",     "lane_idle_refused_share",
       "lane_idle_late_share",      "lane_idle_client_error_share", "lane_idle_dead_man_share",
@@ -137,7 +63,7 @@ void LaneTimeFields(const StepSummary& s, Line& line) {
   real("requests_in_flight_mean", s.requests_in_flight_mean);
 }
 
-void SpeedFields(const StepSummary& s, Line& line) {
+void SpeedFields(const StepSummary& s, RowLine& line) {
   line.Count("ttft_n", s.ttft.n);
   line.SecondsAsNanos("ttft_p50_ns", s.ttft.p50_s.value);
   line.Flag("ttft_p50_infinite", s.ttft.p50_s.infinite);
@@ -159,7 +85,7 @@ void SpeedFields(const StepSummary& s, Line& line) {
   line.Real("interactivity_reached_by_99_percent_tok_s", s.rate.reached_by_99_tok_s);
 }
 
-void ErrorFields(const StepSummary& s, Line& line) {
+void ErrorFields(const StepSummary& s, RowLine& line) {
   line.Count("attempts", s.errors.attempts);
   HasTallies(s) ? line.Count("unsent_calls", s.errors.unsent) : line.Absent("unsent_calls");
   line.Real("error_share", s.errors.error_share);
@@ -176,7 +102,7 @@ void ErrorFields(const StepSummary& s, Line& line) {
   line.Count("ok_calls_without_usage", s.usage_missing);
 }
 
-void DoubtFields(const UsageDoubts& doubts, Line& line) {
+void DoubtFields(const UsageDoubts& doubts, RowLine& line) {
   line.Count("usage_output_counted_as_none", doubts.no_output);
   line.Count("usage_first_chunk_over_output", doubts.first_chunk_over);
   line.Count("usage_output_over_cap", doubts.output_over_cap);
@@ -187,13 +113,13 @@ void DoubtFields(const UsageDoubts& doubts, Line& line) {
 }
 
 // An end of a value's interval; neither a number nor infinite where nothing bounds the value.
-void EndFields(const std::string& name, const ShownPercentile* end, Line& line) {
+void EndFields(const std::string& name, const ShownPercentile* end, RowLine& line) {
   line.Real(name, end != nullptr ? end->value : std::nullopt);
   end != nullptr ? line.Flag(name + "_infinite", end->infinite) : line.Absent(name + "_infinite");
 }
 
 // Of one metric of the bar, always the same columns; empty without a limit on it.
-void PartFields(std::string_view metric, const PartVerdict* part, Line& line) {
+void PartFields(std::string_view metric, const PartVerdict* part, RowLine& line) {
   const auto name = [metric](const char* what) { return fmt::format("bar_{}_{}", metric, what); };
   const bool there = part != nullptr;
   there ? line.Text(name("verdict"), Name(part->verdict)) : line.Absent(name("verdict"));
@@ -225,7 +151,7 @@ const PartVerdict* PartOf(const StepVerdict& verdict, Metric metric) {
 }
 
 // Of the step as it was measured, whatever its verdict; empty of one that says nothing.
-void CostFields(const StepSummary& s, const std::optional<CostSettings>& price, Line& line) {
+void CostFields(const StepSummary& s, const std::optional<CostSettings>& price, RowLine& line) {
   const bool says = !s.verdict.is_void && !s.broken_off_after;
   const Cost cost = CostOfStep(s, price);
   line.Text("cost_currency", price ? price->currency : "");
@@ -237,7 +163,7 @@ void CostFields(const StepSummary& s, const std::optional<CostSettings>& price, 
 void AppendStepLine(LineKind kind, const StepRow& row, const std::optional<CostSettings>& price,
                     std::string* out) {
   const StepSummary& s = row.summary;
-  Line line(kind, out);
+  RowLine line(kind, out);
   PlanFields(s.plan, line);
   OriginFields(s.origin, line);
   line.Text("verdict", Name(s.verdict.verdict));
@@ -262,7 +188,7 @@ void AppendStepLine(LineKind kind, const StepRow& row, const std::optional<CostS
   line.End();
 }
 
-void OriginFields(const std::optional<LimitOrigin>& origin, Line& line) {
+void OriginFields(const std::optional<LimitOrigin>& origin, RowLine& line) {
   const bool there = origin.has_value();
   line.Text("limit_from_runs", there ? Joined(origin->runs) : "");
   there ? line.Count("limit_from_sessions", origin->sessions) : line.Absent("limit_from_sessions");
@@ -272,10 +198,10 @@ void OriginFields(const std::optional<LimitOrigin>& origin, Line& line) {
   line.Real("limit_high_95", there ? origin->high : std::nullopt);
 }
 
-void AppendPartLine(LineKind kind, const StepPlan& plan, const PartVerdict& part,
-                    std::string* out) {
+void AppendPartLine(LineKind kind, const StepPlan& plan, std::string_view source,
+                    const PartVerdict& part, std::string* out) {
   const Limit& limit = part.limit;
-  Line line(kind, out);
+  RowLine line(kind, out);
   line.Count("step", plan.step);
   line.Count("sessions", plan.sessions);
   line.Text("part", PartKey(limit));
@@ -299,10 +225,11 @@ void AppendPartLine(LineKind kind, const StepPlan& plan, const PartVerdict& part
   line.Real("share_high_95", part.share_high);
   line.Real("margin_of_limit", part.margin);
   line.Text("reason", part.reason);
+  line.Text("source", source);
   line.End();
 }
 
-void WhichCall(const keys::BatchKey& batch, const CallRecord& r, Line& line) {
+void WhichCall(const keys::BatchKey& batch, const CallRecord& r, RowLine& line) {
   line.Count("agent_slot", batch.agent_slot);
   // Beyond what a double holds, so a text where that matters.
   line.Text("incarnation", fmt::format("{}", batch.incarnation));
@@ -323,7 +250,7 @@ void WhichCall(const keys::BatchKey& batch, const CallRecord& r, Line& line) {
 
 void AppendRecordLine(LineKind kind, const keys::BatchKey& batch, const CallRecord& r,
                       std::string* out) {
-  Line line(kind, out);
+  RowLine line(kind, out);
   WhichCall(batch, r, line);
   line.Nanos("first_released_ns", r.first_released);
   line.Nanos("released_ns", r.released);
@@ -368,7 +295,7 @@ std::string StepHeader(RowForm form) {
 std::string PartHeader(RowForm form) {
   std::string header;
   if (form == RowForm::kCsv) {
-    AppendPartLine(LineKind::kCsvHeader, StepPlan{}, PartVerdict{}, &header);
+    AppendPartLine(LineKind::kCsvHeader, StepPlan{}, "", PartVerdict{}, &header);
   }
   return header;
 }
@@ -387,8 +314,14 @@ void AppendStep(RowForm form, const StepRow& row, std::string* out,
 }
 
 void AppendParts(RowForm form, const StepRow& row, std::string* out) {
-  for (const PartVerdict& part : row.summary.verdict.parts) {
-    AppendPartLine(KindOf(form), row.summary.plan, part, out);
+  const StepSummary& s = row.summary;
+  for (std::size_t i = 0; i < s.verdict.parts.size(); ++i) {
+    AppendPartLine(KindOf(form), s.plan, "step", s.verdict.parts[i], out);
+    if (!s.server) continue;
+    for (const SourcePart& part : s.server->parts) {
+      if (part.part == i)
+        AppendPartLine(KindOf(form), s.plan, Name(part.source), part.verdict, out);
+    }
   }
 }
 

@@ -206,24 +206,4 @@ DrainSummary CheckDrain(const SignalHistory& before, const SignalHistory& since,
   return drain;
 }
 
-std::string DrainWords(const DrainSummary& drain) {
-  std::string text;
-  switch (drain.state) {
-    case DrainState::kBack:
-      text = fmt::format("the deployment is back where it was before the run, after {}",
-                         ShortTime(drain.took));
-      break;
-    case DrainState::kNotBack:
-      text = fmt::format("the deployment is NOT back where it was before the run after {}",
-                         ShortTime(drain.took));
-      break;
-    case DrainState::kUnknown:
-      text = fmt::format("whether the deployment is back is not known after {}",
-                         ShortTime(drain.took));
-      break;
-  }
-  for (const std::string& line : drain.lines) text += "; " + line;
-  return text;
-}
-
 }  // namespace plimsoll

@@ -30,7 +30,4 @@ struct DrainRule {
 DrainSummary CheckDrain(const SignalHistory& before, const SignalHistory& since, MonoTime ended,
                         MonoTime now, const DrainRule& rule = {});
 
-// "the engines are where they were before the run, after 2.5s", or what is not.
-std::string DrainWords(const DrainSummary& drain);
-
 }  // namespace plimsoll

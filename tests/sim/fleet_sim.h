@@ -16,6 +16,7 @@
 #include "tests/fakes/memory_network.h"
 #include "tests/fakes/sim_scheduler.h"
 #include "tests/fakes/stalling_scheduler.h"
+#include "tests/sim/sim_servers.h"
 
 namespace plimsoll {
 
@@ -32,6 +33,8 @@ struct SimOptions {
   Status preflight;                     // What the one call finds.
   std::uint64_t agent_descriptors = 0;  // What each agent says it may open; 0: it cannot say.
   Duration clock_spread = 300s;         // Agents' clocks differ by up to this.
+  SimServers* servers = nullptr;        // Whose pages the run reads; null: no server is asked.
+  ServerRules server_rules;
 };
 
 class FleetSim {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "coordinator/judge/server_words.h"
 #include "coordinator/signals/exposition.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -61,7 +62,7 @@ TEST(DrainCheckTest, IsBackOnceTwoReadsShowTheLevelOfBeforeAndNoCounterMoves) {
   EXPECT_THAT(falling.lines, Contains(HasSubstr("still moves")));
   drain.Read(kEnded + 4s);
   const DrainSummary back = drain.Check();
-  EXPECT_EQ(back.state, DrainState::kBack) << DrainWords(back);
+  EXPECT_EQ(back.state, DrainState::kBack) << Words(back);
   EXPECT_EQ(back.took, 10s);
   ASSERT_EQ(back.gauges.size(), 3u);
   EXPECT_TRUE(back.gauges[0].back);
@@ -106,7 +107,7 @@ TEST(DrainCheckTest, ASharedGatewayHasATolerance) {
   drain.Read(kEnded + 1s);
   drain.envoy.accepted += 5;
   drain.Read(kEnded + 2s);
-  EXPECT_EQ(drain.Check().state, DrainState::kBack) << DrainWords(drain.Check());
+  EXPECT_EQ(drain.Check().state, DrainState::kBack) << Words(drain.Check());
   drain.envoy.open = 23;
   drain.Read(kEnded + 3s);
   EXPECT_EQ(drain.Check().state, DrainState::kNotBack);
@@ -120,7 +121,7 @@ TEST(DrainCheckTest, APageThatCannotBeReadConfirmsNothing) {
   drain.Read(kEnded + 2s);
   const DrainSummary state = drain.Check();
   EXPECT_EQ(state.state, DrainState::kUnknown);
-  EXPECT_THAT(DrainWords(state), AllOf(HasSubstr("not known"), HasSubstr("connection refused")));
+  EXPECT_THAT(Words(state), AllOf(HasSubstr("not known"), HasSubstr("connection refused")));
 }
 
 TEST(DrainCheckTest, WithoutATargetNothingIsKnown) {
@@ -167,16 +168,16 @@ TEST(DrainCheckTest, TheRecordedPagesAreTold) {
     GTEST_SKIP() << "the recorded pages are not here";
   }
   EXPECT_EQ(OfRecorded("vllm", "vllm_v1", "vllm_v1.drained.prom").state, DrainState::kBack)
-      << DrainWords(OfRecorded("vllm", "vllm_v1", "vllm_v1.drained.prom"));
+      << Words(OfRecorded("vllm", "vllm_v1", "vllm_v1.drained.prom"));
   EXPECT_EQ(OfRecorded("sglang", "sglang", "sglang.drained.prom").state, DrainState::kBack)
-      << DrainWords(OfRecorded("sglang", "sglang", "sglang.drained.prom"));
+      << Words(OfRecorded("sglang", "sglang", "sglang.drained.prom"));
   const DrainSummary stale = OfRecorded("sglang", "sglang", "sglang.drained_but_gauge_stale.prom");
   EXPECT_EQ(stale.state, DrainState::kNotBack);
   EXPECT_THAT(stale.lines, Contains(HasSubstr("no counter moves")));
   // All was aborted, and the gauges stand as they were: served for ever.
   const DrainSummary frozen = OfRecorded("vllm", "vllm_v1", "vllm_v1.after.prom");
   EXPECT_EQ(frozen.state, DrainState::kNotBack);
-  EXPECT_THAT(DrainWords(frozen), HasSubstr("running 15"));
+  EXPECT_THAT(Words(frozen), HasSubstr("running 15"));
 }
 
 }  // namespace

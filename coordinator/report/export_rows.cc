@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "coordinator/judge/metrics.h"
-#include "coordinator/report/row_line.h"
+#include "coordinator/report/export_line.h"
 
 namespace plimsoll {
 namespace {
@@ -26,7 +26,7 @@ std::string Joined(const std::vector<std::string>& texts) {
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
-void PlanFields(const StepPlan& plan, RowLine& line) {
+void PlanFields(const StepPlan& plan, ExportLine& line) {
   line.Count("step", plan.step);
   line.Count("sessions", plan.sessions);
   line.Count("warm_up_ns", plan.warm_up.count());
@@ -36,7 +36,7 @@ void PlanFields(const StepPlan& plan, RowLine& line) {
   line.Count("prime_limit_ns", plan.prime_limit.count());
 }
 
-void OriginFields(const StepOrigin& origin, RowLine& line) {
+void OriginFields(const StepOrigin& origin, ExportLine& line) {
   line.Text("kind", Name(origin.kind));
   line.Text("ladder", origin.ladder);
   if (origin.failed_early_after) {
@@ -48,7 +48,7 @@ void OriginFields(const StepOrigin& origin, RowLine& line) {
   }
 }
 
-void LaneTimeFields(const StepSummary& s, RowLine& line) {
+void LaneTimeFields(const StepSummary& s, ExportLine& line) {
   static constexpr const char* kNames[kLaneStates] = {
       "lane_in_flight_share",      "lane_planned_delay_share",     "lane_idle_refused_share",
       "lane_idle_late_share",      "lane_idle_client_error_share", "lane_idle_dead_man_share",
@@ -63,7 +63,7 @@ void LaneTimeFields(const StepSummary& s, RowLine& line) {
   real("requests_in_flight_mean", s.requests_in_flight_mean);
 }
 
-void SpeedFields(const StepSummary& s, RowLine& line) {
+void SpeedFields(const StepSummary& s, ExportLine& line) {
   line.Count("ttft_n", s.ttft.n);
   line.SecondsAsNanos("ttft_p50_ns", s.ttft.p50_s.value);
   line.Flag("ttft_p50_infinite", s.ttft.p50_s.infinite);
@@ -85,7 +85,7 @@ void SpeedFields(const StepSummary& s, RowLine& line) {
   line.Real("interactivity_reached_by_99_percent_tok_s", s.rate.reached_by_99_tok_s);
 }
 
-void ErrorFields(const StepSummary& s, RowLine& line) {
+void ErrorFields(const StepSummary& s, ExportLine& line) {
   line.Count("attempts", s.errors.attempts);
   HasTallies(s) ? line.Count("unsent_calls", s.errors.unsent) : line.Absent("unsent_calls");
   line.Real("error_share", s.errors.error_share);
@@ -102,7 +102,7 @@ void ErrorFields(const StepSummary& s, RowLine& line) {
   line.Count("ok_calls_without_usage", s.usage_missing);
 }
 
-void DoubtFields(const UsageDoubts& doubts, RowLine& line) {
+void DoubtFields(const UsageDoubts& doubts, ExportLine& line) {
   line.Count("usage_output_counted_as_none", doubts.no_output);
   line.Count("usage_first_chunk_over_output", doubts.first_chunk_over);
   line.Count("usage_output_over_cap", doubts.output_over_cap);
@@ -113,13 +113,13 @@ void DoubtFields(const UsageDoubts& doubts, RowLine& line) {
 }
 
 // An end of a value's interval; neither a number nor infinite where nothing bounds the value.
-void EndFields(const std::string& name, const ShownPercentile* end, RowLine& line) {
+void EndFields(const std::string& name, const ShownPercentile* end, ExportLine& line) {
   line.Real(name, end != nullptr ? end->value : std::nullopt);
   end != nullptr ? line.Flag(name + "_infinite", end->infinite) : line.Absent(name + "_infinite");
 }
 
 // Of one metric of the bar, always the same columns; empty without a limit on it.
-void PartFields(std::string_view metric, const PartVerdict* part, RowLine& line) {
+void PartFields(std::string_view metric, const PartVerdict* part, ExportLine& line) {
   const auto name = [metric](const char* what) { return fmt::format("bar_{}_{}", metric, what); };
   const bool there = part != nullptr;
   there ? line.Text(name("verdict"), Name(part->verdict)) : line.Absent(name("verdict"));
@@ -151,7 +151,7 @@ const PartVerdict* PartOf(const StepVerdict& verdict, Metric metric) {
 }
 
 // Of the step as it was measured, whatever its verdict; empty of one that says nothing.
-void CostFields(const StepSummary& s, const std::optional<CostSettings>& price, RowLine& line) {
+void CostFields(const StepSummary& s, const std::optional<CostSettings>& price, ExportLine& line) {
   const bool says = !s.verdict.is_void && !s.broken_off_after;
   const Cost cost = CostOfStep(s, price);
   line.Text("cost_currency", price ? price->currency : "");
@@ -163,7 +163,7 @@ void CostFields(const StepSummary& s, const std::optional<CostSettings>& price, 
 void AppendStepLine(LineKind kind, const StepRow& row, const std::optional<CostSettings>& price,
                     std::string* out) {
   const StepSummary& s = row.summary;
-  RowLine line(kind, out);
+  ExportLine line(kind, out);
   PlanFields(s.plan, line);
   OriginFields(s.origin, line);
   line.Text("verdict", Name(s.verdict.verdict));
@@ -188,7 +188,7 @@ void AppendStepLine(LineKind kind, const StepRow& row, const std::optional<CostS
   line.End();
 }
 
-void OriginFields(const std::optional<LimitOrigin>& origin, RowLine& line) {
+void OriginFields(const std::optional<LimitOrigin>& origin, ExportLine& line) {
   const bool there = origin.has_value();
   line.Text("limit_from_runs", there ? Joined(origin->runs) : "");
   there ? line.Count("limit_from_sessions", origin->sessions) : line.Absent("limit_from_sessions");
@@ -201,7 +201,7 @@ void OriginFields(const std::optional<LimitOrigin>& origin, RowLine& line) {
 void AppendPartLine(LineKind kind, const StepPlan& plan, std::string_view source,
                     const PartVerdict& part, std::string* out) {
   const Limit& limit = part.limit;
-  RowLine line(kind, out);
+  ExportLine line(kind, out);
   line.Count("step", plan.step);
   line.Count("sessions", plan.sessions);
   line.Text("part", PartKey(limit));
@@ -229,7 +229,7 @@ void AppendPartLine(LineKind kind, const StepPlan& plan, std::string_view source
   line.End();
 }
 
-void WhichCall(const keys::BatchKey& batch, const CallRecord& r, RowLine& line) {
+void WhichCall(const keys::BatchKey& batch, const CallRecord& r, ExportLine& line) {
   line.Count("agent_slot", batch.agent_slot);
   // Beyond what a double holds, so a text where that matters.
   line.Text("incarnation", fmt::format("{}", batch.incarnation));
@@ -250,7 +250,7 @@ void WhichCall(const keys::BatchKey& batch, const CallRecord& r, RowLine& line) 
 
 void AppendRecordLine(LineKind kind, const keys::BatchKey& batch, const CallRecord& r,
                       std::string* out) {
-  RowLine line(kind, out);
+  ExportLine line(kind, out);
   WhichCall(batch, r, line);
   line.Nanos("first_released_ns", r.first_released);
   line.Nanos("released_ns", r.released);

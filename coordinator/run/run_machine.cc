@@ -6,8 +6,8 @@
 
 #include "common/base/limits.h"
 #include "coordinator/run/ladders.h"
+#include "coordinator/run/machine_step.h"
 #include "coordinator/run/run_words.h"
-#include "coordinator/run/step_planning.h"
 
 namespace plimsoll {
 namespace {
@@ -246,7 +246,7 @@ class Transition {
   void NextStepOrStop(SweepEvent event = SweepEvent::kNone) {
     const SweepDecision decision = DecideNext(settings_, s_, event);
     if (decision.kind == SweepDecision::Kind::kStop) return EndSweep(decision);
-    PlanStep(settings_, decision, s_);
+    SetNextStep(settings_, decision, &s_);
     s_.lost.empty() ? PrepareStep() : Replace();
   }
 

@@ -64,7 +64,7 @@ StatusOr<StepVerdict> Read(const v1::StoredStepVerdict& in) {
   verdict.is_void = in.is_void();
   verdict.reasons.assign(in.reasons().begin(), in.reasons().end());
   for (const v1::StoredPart& stored : in.parts()) {
-    ASSIGN_OR_RETURN(PartVerdict part, Read(stored));
+    ASSIGN_OR_RETURN(PartVerdict part, plimsoll::Read(stored));
     verdict.parts.push_back(std::move(part));
   }
   verdict.offered_share = in.offered_share();

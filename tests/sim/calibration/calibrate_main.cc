@@ -201,6 +201,9 @@ int Main(int argc, char** argv) {
   bool errors = false;
   bool sweeps = false;
   bool looks = false;
+  bool servers = false;
+  app.add_flag("--servers", servers,
+               "Calls known in total by block alone, as a server's histogram has them");
   app.add_flag("--errors", errors, "The errors part, 2% of the calls refused");
   app.add_flag("--sweeps", sweeps,
                "Whole sweeps: how often the capacity's interval holds the truth");
@@ -230,6 +233,7 @@ int Main(int argc, char** argv) {
                             : name == "mix" ? Mix::kMix
                                             : Mix::kHeavy);
   }
+  if (servers) options.counted = CountedBy::kBlocks;
   if (errors) {
     options.parts = {CalibratedPart::kErrors};
     options.refused = 0.02;

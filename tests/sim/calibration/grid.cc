@@ -69,7 +69,7 @@ std::vector<CellScores> Calibrate(const GridOptions& options,
     const Crossed steps = SimulateCrossed(cell, options);
     CellScores scores{.cell = cell, .scores = {}};
     for (const CalibratedPart part : options.parts) {
-      for (const PartScore& score : ScoreParts(steps, part, options.offs)) {
+      for (const PartScore& score : ScoreParts(steps, part, options.offs, options.counted)) {
         scores.scores.push_back(score);
       }
     }

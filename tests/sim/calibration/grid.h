@@ -20,6 +20,7 @@ struct GridOptions {
   std::vector<double> overs{2,
                             0.98};  // Of the window's value to the limit, where steps fail early.
   std::vector<CalibratedPart> parts{CalibratedPart::kTtft, CalibratedPart::kInteractivity};
+  CountedBy counted = CountedBy::kLanes;
   double load = 1;
   double refused = 0;
   std::uint64_t paths = 40;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+
+#include "coordinator/serverjudge/block_share.h"
 
 namespace plimsoll {
 namespace {
@@ -21,6 +24,20 @@ bool HasValue(CalibratedPart part) {
   return part != CalibratedPart::kErrors;
 }
 
+ShareInterval IntervalOf(const std::vector<ShareCell>& cells, CalibratedPart part,
+                         CountedBy counted) {
+  const bool errors = part == CalibratedPart::kErrors;
+  if (counted == CountedBy::kLanes) return errors ? SmallShareOf(cells) : ShareOf(cells);
+  std::map<std::uint32_t, BlockCount> by_block;
+  for (const ShareCell& cell : cells) {
+    by_block[cell.block].n += cell.n;
+    by_block[cell.block].hits += std::min(cell.n, cell.hits);
+  }
+  std::vector<BlockCount> blocks;
+  for (const auto& [block, count] : by_block) blocks.push_back(count);
+  return errors ? SmallShareOverBlocks(blocks) : ShareOverBlocks(blocks);
+}
+
 // One path's replicates at one limit.
 struct PathCounts {
   std::vector<ShareInterval> intervals;
@@ -30,7 +47,7 @@ struct PathCounts {
 };
 
 PathCounts JudgePath(const std::vector<SimulatedStep>& replicates, const PathValues& known,
-                     CalibratedPart part, double at) {
+                     CalibratedPart part, double at, CountedBy counted) {
   PathCounts path;
   const Limit limit{
       .metric = part == CalibratedPart::kTtft ? Metric::kTtft : Metric::kInteractivity,
@@ -39,11 +56,10 @@ PathCounts JudgePath(const std::vector<SimulatedStep>& replicates, const PathVal
   for (std::size_t i = 0; i < replicates.size(); ++i) {
     const SimulatedStep& step = replicates[i];
     const std::vector<ShareCell> cells = Observed(step, part, at);
-    path.intervals.push_back(part == CalibratedPart::kErrors ? SmallShareOf(cells)
-                                                             : ShareOf(cells));
+    path.intervals.push_back(IntervalOf(cells, part, counted));
     path.n += static_cast<double>(path.intervals.back().n);
     path.hits += static_cast<double>(path.intervals.back().hits);
-    if (!HasValue(part)) continue;
+    if (!HasValue(part) || counted == CountedBy::kBlocks) continue;
     path.values.push_back(IntervalOfValue(step, part, limit, cells, path.intervals.back(),
                                           known.values[i], known.valueless[i]));
   }
@@ -85,7 +101,7 @@ class Scorer {
         continue;
       }
       Count(interval, (path.hits - static_cast<double>(interval.hits)) / others, of_path);
-      if (HasValue(part_)) CountValue(path.values[i], truths[i]);
+      if (!path.values.empty()) CountValue(path.values[i], truths[i]);
       shares.push_back(interval.share);
     }
     AddSpread(shares);
@@ -209,7 +225,7 @@ double LongRunValue(const std::vector<const SimulatedStep*>& steps, CalibratedPa
 }
 
 std::vector<PartScore> ScoreParts(const Crossed& steps, CalibratedPart part,
-                                  const std::vector<double>& offs) {
+                                  const std::vector<double>& offs, CountedBy counted) {
   std::vector<const SimulatedStep*> all;
   std::vector<PathValues> known;
   for (const auto& path : steps) {
@@ -224,7 +240,7 @@ std::vector<PartScore> ScoreParts(const Crossed& steps, CalibratedPart part,
     double n = 0;
     double hits = 0;
     for (std::size_t p = 0; p < steps.size(); ++p) {
-      paths.push_back(JudgePath(steps[p], known[p], part, limit));
+      paths.push_back(JudgePath(steps[p], known[p], part, limit, counted));
       n += paths.back().n;
       hits += paths.back().hits;
     }

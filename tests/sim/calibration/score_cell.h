@@ -45,9 +45,17 @@ double StandardError(const std::vector<double>& by_path);
 
 // The long-run value of the 90th percentile (interactivity: reached by 90%), or the error share.
 double LongRunValue(const std::vector<const SimulatedStep*>& steps, CalibratedPart part);
-// With the limit set so that the long-run value is `off` worse than it, for each off.
+// How the calls are known that the interval of their share rests on.
+enum class CountedBy : std::uint8_t {
+  kLanes,   // By lane and half-block, as the client has them.
+  kBlocks,  // In total by block, as a server's histogram with an edge at the limit has them.
+};
+
+// With the limit set so that the long-run value is `off` worse than it, for each off. By blocks no
+// value has an interval.
 std::vector<PartScore> ScoreParts(const Crossed& steps, CalibratedPart part,
-                                  const std::vector<double>& offs);
+                                  const std::vector<double>& offs,
+                                  CountedBy counted = CountedBy::kLanes);
 // Of one.
 PartScore ScorePart(const Crossed& steps, CalibratedPart part, double off);
 

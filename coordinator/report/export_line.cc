@@ -1,4 +1,4 @@
-#include "coordinator/report/row_line.h"
+#include "coordinator/report/export_line.h"
 
 #include <nlohmann/json.hpp>
 
@@ -6,7 +6,7 @@
 
 namespace plimsoll {
 
-void RowLine::Text(std::string_view name, std::string_view value) {
+void ExportLine::Text(std::string_view name, std::string_view value) {
   if (!Begin(name)) return;
   if (kind_ == LineKind::kJson) {
     *out_ += nlohmann::json(ValidUtf8(value)).dump();

@@ -1,10 +1,8 @@
-// One line of an export, field by field: the same calls make the header, a CSV line and a JSON
-// object. Pure.
+// One line of an export, field by field. Internal to the rows of coordinator/report.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,15 +16,16 @@ namespace plimsoll {
 
 enum class LineKind : std::uint8_t { kCsvHeader, kCsv, kJson };
 
-class RowLine {
+// One line, field by field: the same calls make the header, a CSV line and a JSON object.
+class ExportLine {
  public:
-  RowLine(LineKind kind, std::string* out) : kind_(kind), out_(out) {
+  ExportLine(LineKind kind, std::string* out) : kind_(kind), out_(out) {
     if (kind_ == LineKind::kJson) *out_ += '{';
   }
 
   template <typename Integer>
   void Count(std::string_view name, Integer value) {
-    if (Begin(name)) fmt::format_to(std::back_inserter(*out_), "{}", value);
+    if (Begin(name)) *out_ += fmt::format("{}", value);
   }
   // Absent as the record says it.
   void Nanos(std::string_view name, StepNanos value) {
@@ -43,7 +42,7 @@ class RowLine {
   }
   void Real(std::string_view name, std::optional<double> value) {
     if (!value.has_value() || !std::isfinite(*value)) return Absent(name);
-    if (Begin(name)) fmt::format_to(std::back_inserter(*out_), "{}", *value);
+    if (Begin(name)) *out_ += fmt::format("{}", *value);
   }
   // Seconds as whole nanoseconds.
   void SecondsAsNanos(std::string_view name, std::optional<double> seconds) {
@@ -68,7 +67,7 @@ class RowLine {
       *out_ += name;
       return false;
     }
-    fmt::format_to(std::back_inserter(*out_), "\"{}\":", name);
+    *out_ += fmt::format("\"{}\":", name);
     return true;
   }
 

@@ -1,4 +1,4 @@
-#include "coordinator/run/step_planning.h"
+#include "coordinator/run/machine_step.h"
 
 #include <fmt/format.h>
 
@@ -16,23 +16,23 @@ SweepDecision DecideNext(const RunSettings& settings, const MachineState& state,
                   RulesOf(settings, state.ladder, state.elapsed), event);
 }
 
-void PlanStep(const RunSettings& settings, const SweepDecision& decision, MachineState& state) {
+void SetNextStep(const RunSettings& settings, const SweepDecision& decision, MachineState* state) {
+  MachineState& s = *state;
   const bool repeats = decision.kind == SweepDecision::Kind::kRepeat;
   // What was cut short and then had no data is measured whole.
-  state.look = !repeats || !state.origin.failed_early_after;
+  s.look = !repeats || !s.origin.failed_early_after;
   const bool planned = decision.kind == SweepDecision::Kind::kRun;
-  state.origin = {.kind = KindOf(decision.kind),
-                  .ladder = LadderName(settings, state.ladder),
-                  .reason = decision.reason,
-                  .failed_early_after = {}};
-  state.step_note = planned ? "" : decision.reason;
-  state.step = settings.step;
-  state.step.sessions = decision.sessions;
+  s.origin = {.kind = KindOf(decision.kind),
+              .ladder = LadderName(settings, s.ladder),
+              .reason = decision.reason,
+              .failed_early_after = {}};
+  s.step_note = planned ? "" : decision.reason;
+  s.step = settings.step;
+  s.step.sessions = decision.sessions;
   const bool extends = decision.kind == SweepDecision::Kind::kExtend;
-  if (extends) state.step.warm_up = state.step.prime_limit = Duration{0};
-  const bool first_of_tier =
-      state.ladder > 0 && OfLadder(state.history, state.origin.ladder).empty();
-  state.fresh = state.steps_made > 0 && !extends && (settings.drain_between_steps || first_of_tier);
+  if (extends) s.step.warm_up = s.step.prime_limit = Duration{0};
+  const bool first_of_tier = s.ladder > 0 && OfLadder(s.history, s.origin.ladder).empty();
+  s.fresh = s.steps_made > 0 && !extends && (settings.drain_between_steps || first_of_tier);
 }
 
 }  // namespace plimsoll

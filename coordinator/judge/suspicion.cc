@@ -15,6 +15,9 @@ namespace {
 
 using suspicion::kAlikeRatioMax;
 
+// The few calls at an end of the measured time have other lengths than the mean one.
+constexpr double kTokensApart = 2;
+
 class List {
  public:
   void Add(SuspicionCheck check, std::string text) { all_.push_back({check, std::move(text)}); }
@@ -32,11 +35,13 @@ std::uint64_t OkOf(const StepEvidence& evidence) {
   return evidence.outcomes[static_cast<std::size_t>(Outcome::kOk)];
 }
 
-void CheckServerCount(const StepEvidence& e, const char* what, std::optional<std::uint64_t> ours,
-                      std::optional<std::uint64_t> theirs, List& list) {
+// Of calls that straddle the ends, `weight` times the mean call's share is allowed.
+void CheckServerCount(const StepEvidence& e, const char* what, double weight,
+                      std::optional<std::uint64_t> ours, std::optional<std::uint64_t> theirs,
+                      List& list) {
   if (!ours || !theirs) return;
   const double straddling =
-      2 * e.requests_in_flight_mean / std::max(1.0, Real(e.suspicion.measured_attempts));
+      2 * weight * e.requests_in_flight_mean / std::max(1.0, Real(e.suspicion.measured_attempts));
   const double apart = std::abs(Real(*theirs) - Real(*ours)) / std::max(1.0, Real(*ours));
   if (!(apart > suspicion::kCountsApartMax + straddling)) return;
   list.Add(
@@ -59,9 +64,9 @@ void CheckCounts(const StepEvidence& e, const SuspicionContext& context, List& l
   }
   if (!context.server) return;
   const ServerCounts& server = *context.server;
-  CheckServerCount(e, "calls answered", ok, server.requests, list);
-  CheckServerCount(e, "prompt tokens", e.tokens_in, server.tokens_in, list);
-  CheckServerCount(e, "generated tokens", e.tokens_out, server.tokens_out, list);
+  CheckServerCount(e, "calls answered", 1, ok, server.requests, list);
+  CheckServerCount(e, "prompt tokens", kTokensApart, e.tokens_in, server.tokens_in, list);
+  CheckServerCount(e, "generated tokens", kTokensApart, e.tokens_out, server.tokens_out, list);
 }
 
 // What the gateway turned away and no attempt of ours is booked as.

@@ -40,19 +40,25 @@ Totals Gather(const std::vector<BlockCount>& blocks) {
   return totals;
 }
 
-double DesignEffect(const Totals& totals) {
+double DesignEffect(const Totals& totals, std::uint32_t sessions) {
   if (totals.result.clusters < kBlocksForSpread) return kFewBlocksEffect;
-  if (!(totals.binomial > 0)) return kSessionsEffect;
-  return std::max(kSessionsEffect, SquaresOf(totals.residuals) / totals.binomial);
+  const double assumed = SessionsEffect(totals.result.n, sessions);
+  if (!(totals.binomial > 0)) return assumed;
+  return std::max(assumed, SquaresOf(totals.residuals) / totals.binomial);
 }
 
 }  // namespace
 
-ShareInterval ShareOverBlocks(const std::vector<BlockCount>& blocks) {
+double SessionsEffect(std::uint64_t n, std::uint32_t sessions) {
+  const double calls = static_cast<double>(n) / std::max(1u, sessions);
+  return std::clamp(1 + calls / kSessionCalls, 2.0, kSessionsEffectMax);
+}
+
+ShareInterval ShareOverBlocks(const std::vector<BlockCount>& blocks, std::uint32_t sessions) {
   Totals totals = Gather(blocks);
   ShareInterval result = totals.result;
   if (result.n == 0) return result;
-  result.design_effect = DesignEffect(totals);
+  result.design_effect = DesignEffect(totals, sessions);
   result.degrees = result.clusters < kBlocksForSpread ? kAssumedDegrees
                                                       : static_cast<double>(result.clusters - 1);
   const double t = StudentTQuantile(1 - kTail, result.degrees);
@@ -66,12 +72,12 @@ ShareInterval ShareOverBlocks(const std::vector<BlockCount>& blocks) {
   return result;
 }
 
-ShareInterval SmallShareOverBlocks(const std::vector<BlockCount>& blocks) {
+ShareInterval SmallShareOverBlocks(const std::vector<BlockCount>& blocks, std::uint32_t sessions) {
   const Totals totals = Gather(blocks);
   ShareInterval result = totals.result;
   if (result.n == 0) return result;
   const bool sees_spread = result.hits > 0 || result.clusters < kBlocksForSpread;
-  result.design_effect = sees_spread ? DesignEffect(totals) : 1;
+  result.design_effect = sees_spread ? DesignEffect(totals, sessions) : 1;
   const double effective = std::max(1.0, totals.n / result.design_effect);
   const Interval interval = ClopperPearson(result.share * effective, effective, 1 - 2 * kTail);
   result.low = interval.low;

@@ -25,9 +25,9 @@ struct Target {
   PartSource source = PartSource::kEngines;
   const TargetSeries* since = nullptr;
   TargetReading before;
-  std::vector<TargetSample> last_two;  // Since the end; fewer: it was not read twice yet.
-  TargetReading now;                   // Of them.
-  std::string moves;                   // A counter that moved between them; empty: none.
+  std::vector<TargetSample> reads;  // Since the end; fewer than two: it was not read twice yet.
+  TargetReading now;                // Of them.
+  std::string moves;                // A counter that moved between them; empty: none.
   bool moved_before = false;
 };
 
@@ -57,16 +57,19 @@ const TargetSeries* Find(const SignalHistory& history, const TargetSeries& like)
   return nullptr;
 }
 
-std::vector<TargetSample> LastTwo(Samples samples, MonoTime ended) {
-  std::vector<TargetSample> two;
-  for (std::size_t i = samples.size(); i > 0 && two.size() < 2; --i) {
-    if (samples[i - 1].at >= ended) two.insert(two.begin(), samples[i - 1]);
+// From the last page that is `apart` before the last one; that one alone where there is none.
+std::vector<TargetSample> LastReads(Samples samples, MonoTime ended, Duration apart) {
+  std::vector<TargetSample> reads;
+  for (std::size_t i = samples.size(); i > 0 && samples[i - 1].at >= ended; --i) {
+    reads.insert(reads.begin(), samples[i - 1]);
+    if (samples.back().at - samples[i - 1].at >= apart) return reads;
   }
-  return two;
+  if (reads.size() > 1) reads.erase(reads.begin(), reads.end() - 1);
+  return reads;
 }
 
-std::vector<Target> Gather(const SignalHistory& before, const SignalHistory& since,
-                           MonoTime ended) {
+std::vector<Target> Gather(const SignalHistory& before, const SignalHistory& since, MonoTime ended,
+                           Duration apart) {
   std::vector<Target> targets;
   for (const TargetSeries& series : since.targets) {
     Target target;
@@ -76,8 +79,8 @@ std::vector<Target> Gather(const SignalHistory& before, const SignalHistory& sin
     const TargetSeries* was = Find(before, series);
     target.before = ReadTarget(*series.mapping, was == nullptr ? Samples() : Samples(was->samples));
     target.moved_before = !Moving(target.before).empty();
-    target.last_two = LastTwo(series.samples, ended);
-    target.now = ReadTarget(*series.mapping, target.last_two);
+    target.reads = LastReads(series.samples, ended, apart);
+    target.now = ReadTarget(*series.mapping, target.reads);
     target.moves = Moving(target.now);
     targets.push_back(std::move(target));
   }
@@ -111,13 +114,12 @@ class Check {
 
   void LookAt(const Target& target) {
     const std::string& name = target.since->name;
-    const bool read_twice =
-        target.last_two.size() == 2 && std::all_of(target.last_two.begin(), target.last_two.end(),
-                                                   [](const auto& s) { return s.readable(); });
+    const std::vector<TargetSample>& reads = target.reads;
+    const bool read_twice = reads.size() > 1 && reads.front().readable() && reads.back().readable();
     if (!read_twice) {
-      const bool failed = !target.last_two.empty() && !target.last_two.back().readable();
+      const bool failed = !reads.empty() && !reads.back().readable();
       Unknown(failed ? fmt::format("{}: the page could not be read ({})", name,
-                                   Printable(MessageOf(target.last_two.back().status), 160))
+                                   Printable(MessageOf(reads.back().status), 160))
                      : fmt::format("{}: it was not read twice since the load ended", name));
     }
     if (read_twice && target.now.continuity != Continuity::kWhole) {
@@ -201,7 +203,7 @@ class Check {
 
 DrainSummary CheckDrain(const SignalHistory& before, const SignalHistory& since, MonoTime ended,
                         MonoTime now, const DrainRule& rule) {
-  DrainSummary drain = Check(Gather(before, since, ended), rule).Run();
+  DrainSummary drain = Check(Gather(before, since, ended, rule.apart), rule).Run();
   drain.took = std::max(Duration{0}, now - ended);
   return drain;
 }

@@ -4,8 +4,9 @@
 // - What was there before, with the most that each gauge showed then, is the level. Where that is
 //   not 0 somebody else loads the same servers: the gateway's open requests then have a tolerance,
 //   and counters that moved before the run may go on moving.
-// - Two reads: the last two pages of a target since the load ended, both at the level, no counter
-//   between them. A page that cannot be read confirms nothing.
+// - Two reads: the last page of a target, and the last one at least `apart` before it, both since
+//   the load ended; these and those between at the level, and no counter moved between them. A page
+//   that cannot be read confirms nothing.
 // - A gauge is what a server last wrote. One above its level while no counter moves is frozen, or
 //   stands for work that does not go on; nobody can tell without another request, and it is not
 //   back.
@@ -23,6 +24,7 @@ struct DrainRule {
   // Of a shared gateway's open requests above their level before the run.
   double shared_share = 0.1;
   double shared_count = 1;
+  Duration apart = 800ms;  // So that a gauge can have been written again.
 };
 
 // `before` are the pages from before the first step, `since` those since the load ended, at

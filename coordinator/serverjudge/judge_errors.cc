@@ -79,7 +79,7 @@ ServerPart JudgeErrors(const Limit& limit, const SourceStep& source, const Clien
   if (!source.Trusted(Signal::kErrors) || !std::isfinite(limit.value)) {
     return NoServerData(limit, "its counts of errors are not to be trusted");
   }
-  const ShareInterval interval = SmallShareOverBlocks(CountsOf(source, answers.all));
+  const ShareInterval interval = SmallShareOverBlocks(CountsOf(source, answers.all), load.sessions);
   if (interval.n == 0) return NoServerData(limit, "it answered no request");
   PartVerdict part{.limit = limit};
   part.n = interval.n;

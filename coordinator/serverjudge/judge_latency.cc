@@ -151,14 +151,14 @@ std::vector<BlockCount> CountsAt(const Observed& seen, std::ptrdiff_t edge) {
 ShareInterval AtWorst(const Observed& seen, std::ptrdiff_t edge, const ClientLoad& load) {
   std::vector<BlockCount> counts = CountsAt(seen, edge);
   counts.back().n += OpenMissed(seen, edge, load);
-  return ShareOverBlocks(counts);
+  return ShareOverBlocks(counts, load.sessions);
 }
-ShareInterval AtBest(const Observed& seen, std::ptrdiff_t edge) {
+ShareInterval AtBest(const Observed& seen, std::ptrdiff_t edge, const ClientLoad& load) {
   std::vector<BlockCount> counts = CountsAt(seen, edge);
   const std::uint64_t kept = OpenKept(seen, edge);
   counts.back().n += kept;
   counts.back().hits += kept;
-  return ShareOverBlocks(counts);
+  return ShareOverBlocks(counts, load.sessions);
 }
 
 // Index of the largest edge at or under `limit`; -1: there is none.
@@ -185,7 +185,7 @@ void TakeValue(const Observed& seen, const InSeconds& limit, const ClientLoad& l
   std::optional<double> high;
   for (std::size_t i = 0; i < edges.size(); ++i) {
     const auto edge = static_cast<std::ptrdiff_t>(i);
-    if (AtBest(seen, edge).high < part.limit.quantile) low = edges[i];
+    if (AtBest(seen, edge, load).high < part.limit.quantile) low = edges[i];
     if (!high && AtWorst(seen, edge, load).low > part.limit.quantile) high = edges[i];
   }
   const auto shown = [&](double seconds) { return limit.as_rate ? 1 / seconds : seconds; };
@@ -275,7 +275,7 @@ PartVerdict Judge(const Limit& limit, const Observed& seen, const ClientLoad& lo
              .worst = {},
              .best = {}};
   at.worst = AtWorst(seen, at.under, load);
-  at.best = AtBest(seen, at.over);
+  at.best = AtBest(seen, at.over, load);
   part.n = seen.all.n;
   part.share_low = at.worst.low;
   part.share_high = at.best.high;

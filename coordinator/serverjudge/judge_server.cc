@@ -184,7 +184,8 @@ ClientLoad LoadOf(const StepEvidence& evidence, const StepVerdict& client) {
   const auto of = [&](Outcome outcome) {
     return evidence.outcomes[static_cast<std::size_t>(outcome)];
   };
-  ClientLoad load{.first_tokens = evidence.ttft_ns.count(),
+  ClientLoad load{.sessions = evidence.plan.sessions,
+                  .first_tokens = evidence.ttft_ns.count(),
                   .ok = of(Outcome::kOk),
                   .refused = of(Outcome::kRefused),
                   .cut = of(Outcome::kCut),

@@ -10,6 +10,7 @@ namespace plimsoll {
 
 // How much load was sent: all that a server's verdict takes from the client's records.
 struct ClientLoad {
+  std::uint32_t sessions = 0;      // Held at once.
   std::uint64_t attempts = 0;      // Released in the measured time.
   std::uint64_t first_tokens = 0;  // Calls of it that got one.
   std::uint64_t ok = 0;            // Attempts that ended well.

@@ -149,7 +149,9 @@ FleetSim::FleetSim(SimOptions options)
   network_.SetServer(driver_->link_events());
 }
 
-FleetSim::~FleetSim() = default;
+FleetSim::~FleetSim() {
+  if (options_.servers != nullptr) options_.servers->Detach();
+}
 
 RunResult FleetSim::Run(Duration limit) {
   const MonoTime end = scheduler_.Now() + limit;

@@ -38,6 +38,12 @@ class SimServers final : public SignalFeed {
     Tick();
   }
 
+  // The scheduler goes; what was read stays.
+  void Detach() {
+    tick_.Cancel();
+    ask_.Cancel();
+  }
+
   // Calls that go through what is returned are counted.
   std::unique_ptr<CallTransport> Count(std::unique_ptr<CallTransport> inner) {
     return std::make_unique<Counting>(*this, std::move(inner));

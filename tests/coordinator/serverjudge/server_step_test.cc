@@ -66,8 +66,9 @@ TEST(JudgeServerTest, AGoodStatusIsNoContradictionOfAnAnswerThatBrokeOff) {
 TEST(JudgeServerTest, ACallWithoutAnErrorStatusInFrontOfAGatewayThatMissesCallsProvesNothing) {
   Rig rig;
   rig.each = [&](int second) { rig.Steady(second, 0, 0.3, 0); };
-  const Judged judged = Judge(rig.Run(), JudgeMode::kServer, {Client(Errors(0.02), Verdict::kFail)},
-                              {.attempts = 900, .first_tokens = 600, .ok = 600, .in_flight = 5});
+  const Judged judged =
+      Judge(rig.Run(), JudgeMode::kServer, {Client(Errors(0.02), Verdict::kFail)},
+            {.sessions = 15, .attempts = 900, .first_tokens = 600, .ok = 600, .in_flight = 5});
   EXPECT_EQ(judged.part().verdict, Verdict::kNoData);
   EXPECT_THAT(judged.part().reason, HasSubstr("turned away in front of it"));
 }
@@ -75,9 +76,13 @@ TEST(JudgeServerTest, ACallWithoutAnErrorStatusInFrontOfAGatewayThatMissesCallsP
 TEST(JudgeServerTest, ALighterLoadHasNoLatencyWhateverTheServerShows) {
   Rig rig;
   rig.each = [&](int second) { rig.Steady(second, 0, 0.3, 0); };
-  const Judged judged =
-      Judge(rig.Run(), JudgeMode::kServer, {Client(Ttft(5.3), Verdict::kNoData)},
-            {.attempts = 600, .first_tokens = 600, .ok = 600, .in_flight = 5, .sent_share = 0.5});
+  const Judged judged = Judge(rig.Run(), JudgeMode::kServer, {Client(Ttft(5.3), Verdict::kNoData)},
+                              {.sessions = 15,
+                               .attempts = 600,
+                               .first_tokens = 600,
+                               .ok = 600,
+                               .in_flight = 5,
+                               .sent_share = 0.5});
   EXPECT_EQ(judged.part().verdict, Verdict::kNoData);
   EXPECT_THAT(judged.part().reason, HasSubstr("only 50.0% of the planned load was sent"));
 }
@@ -199,7 +204,8 @@ TEST(JudgeServerTest, TheFirstAndSecondMeasuredTimeOfAnExtensionAreJudgedAsOne) 
                         .end = second_from + kBlocks * kBlock,
                         .kv_full = {}};
   const ServerJudgement judged = JudgeServer(
-      step, client, {.attempts = 1200, .first_tokens = 1200, .ok = 1200, .in_flight = 5});
+      step, client,
+      {.sessions = 15, .attempts = 1200, .first_tokens = 1200, .ok = 1200, .in_flight = 5});
   EXPECT_EQ(judged.verdict.parts[0].verdict, Verdict::kPass) << judged.verdict.parts[0].reason;
   EXPECT_EQ(judged.verdict.parts[0].n, 1200u);
 }

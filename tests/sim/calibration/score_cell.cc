@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "coordinator/serverjudge/block_share.h"
 
@@ -29,13 +30,16 @@ ShareInterval IntervalOf(const std::vector<ShareCell>& cells, CalibratedPart par
   const bool errors = part == CalibratedPart::kErrors;
   if (counted == CountedBy::kLanes) return errors ? SmallShareOf(cells) : ShareOf(cells);
   std::map<std::uint32_t, BlockCount> by_block;
+  std::set<std::uint32_t> lanes;
   for (const ShareCell& cell : cells) {
+    lanes.insert(cell.lane);
     by_block[cell.block].n += cell.n;
     by_block[cell.block].hits += std::min(cell.n, cell.hits);
   }
   std::vector<BlockCount> blocks;
   for (const auto& [block, count] : by_block) blocks.push_back(count);
-  return errors ? SmallShareOverBlocks(blocks) : ShareOverBlocks(blocks);
+  const auto sessions = static_cast<std::uint32_t>(lanes.size());
+  return errors ? SmallShareOverBlocks(blocks, sessions) : ShareOverBlocks(blocks, sessions);
 }
 
 // One path's replicates at one limit.

@@ -91,10 +91,10 @@ struct Judged {
   }
 };
 
-inline Judged Judge(const SignalHistory& history, JudgeMode mode,
-                    const std::vector<PartVerdict>& parts,
-                    ClientLoad load = {
-                        .attempts = 600, .first_tokens = 600, .ok = 600, .in_flight = 5}) {
+inline Judged Judge(
+    const SignalHistory& history, JudgeMode mode, const std::vector<PartVerdict>& parts,
+    ClientLoad load = {
+        .sessions = 15, .attempts = 600, .first_tokens = 600, .ok = 600, .in_flight = 5}) {
   StepVerdict client{.parts = parts, .offered_share = 1, .sent_share = load.sent_share};
   client.verdict = VerdictOf(parts);
   const ServerStep step{.mode = mode,

@@ -32,8 +32,12 @@ TEST(JudgeServerTest, RefusalsInFrontAreInvisibleToTheEngineAndFailAtTheGateway)
     rig.Steady(second, 0, 0.3, 0);
     if (second % 2 == 0) ++rig.envoy->errors;
   };
-  const ClientLoad load{
-      .attempts = 750, .first_tokens = 600, .ok = 600, .refused = 150, .in_flight = 5};
+  const ClientLoad load{.sessions = 15,
+                        .attempts = 750,
+                        .first_tokens = 600,
+                        .ok = 600,
+                        .refused = 150,
+                        .in_flight = 5};
   const SignalHistory history = rig.Run();
   const Judged server =
       Judge(history, JudgeMode::kServer, {Client(Errors(0.02), Verdict::kFail)}, load);
@@ -78,6 +82,7 @@ TEST(JudgeServerTest, ALighterLoadHasNoLatencyWhateverTheServerShows) {
   rig.each = [&](int second) { rig.Steady(second, 0, 0.3, 0); };
   const Judged judged = Judge(rig.Run(), JudgeMode::kServer, {Client(Ttft(5.3), Verdict::kNoData)},
                               {.sessions = 15,
+                               .sessions = 15,
                                .attempts = 600,
                                .first_tokens = 600,
                                .ok = 600,

@@ -40,7 +40,7 @@ std::optional<int> ParseFlags(int argc, char** argv, Flags* flags) {
   app.add_option("--seed", flags->seed, "Seed of drift, noise and faults (1)")->check(NotWhole);
   app.footer(
       "Prints \"plimsoll-gateway: listening on URL\" and serves until SIGTERM or SIGINT.\n"
-      "Paths: /v1/chat/completions, /v1/models, /health, /metrics.\n"
+      "Paths: /v1/chat/completions, /v1/models, /health, /metrics, /metrics/engine/0, ….\n"
       "Exit codes: 0 stopped, 4 cannot listen, 64 usage or configuration.");
   return ParseCommandLine(app, {argv + 1, argv + argc}, "plimsoll-gateway");
 }

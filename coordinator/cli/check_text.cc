@@ -41,6 +41,18 @@ std::string Requests(const DryStep& step) {
   return most == fewest ? most : fewest + "–" + most;
 }
 
+// "5.8", or "5.8–6.0" where it depends on how fast the deployment is; "–" without any call.
+std::string InFlight(const DryStep& step) {
+  const auto text = [](double value) {
+    return value < 99.95 ? fmt::format("{:.1f}", value) : About(value);
+  };
+  if (!(step.in_flight > 0) || !(step.in_flight_at_bar > 0)) return "–";
+  const auto [least, most] = std::minmax(step.in_flight, step.in_flight_at_bar);
+  const std::string low = text(least);
+  const std::string high = text(most);
+  return low == high ? low : low + "–" + high;
+}
+
 // "3/3", or of many agents "2 to 3 each".
 std::string PerAgent(const std::vector<std::uint32_t>& lanes) {
   if (lanes.size() <= 6) return fmt::format("{}", fmt::join(lanes, "/"));
@@ -50,17 +62,28 @@ std::string PerAgent(const std::vector<std::uint32_t>& lanes) {
 }
 
 std::string StepTable(const Scenario& scenario, const RunPlan& plan, const DryPlan& dry) {
-  std::vector<std::vector<std::string>> rows = {{"step", "sessions"}};
-  for (const TierPlan& tier : plan.tiers) rows[0].push_back(tier.name);
-  for (const char* name : {"per agent", "requests", "tokens in", "cached", "tokens out", "time"}) {
-    rows[0].emplace_back(name);
+  std::vector<std::vector<std::string>> rows = {{"", "", "requests"},
+                                                {"step", "sessions", "in flight"}};
+  for (const TierPlan& tier : plan.tiers) {
+    rows[0].emplace_back();
+    rows[1].push_back(tier.name);
+  }
+  for (const auto& [above, name] : {std::pair{"per", "agent"},
+                                    {"", "requests"},
+                                    {"tokens", "in"},
+                                    {"tokens", "cached"},
+                                    {"tokens", "out"},
+                                    {"", "time"}}) {
+    rows[0].emplace_back(above);
+    rows[1].emplace_back(name);
   }
   for (std::size_t i = 0; i < dry.steps.size(); ++i) {
     const DryStep& step = dry.steps[i];
     const bool mix = step.ladder == kMixLadder;
     const bool target = mix && scenario.sweep.target == step.sessions;
     std::vector<std::string> row = {fmt::format("{}{}", i + 1, mix ? "" : " " + step.ladder),
-                                    fmt::format("{}{}", step.sessions, target ? "*" : "")};
+                                    fmt::format("{}{}", step.sessions, target ? "*" : ""),
+                                    InFlight(step)};
     for (const std::uint32_t lanes : step.lanes_per_tier) row.push_back(fmt::format("{}", lanes));
     row.insert(row.end(),
                {PerAgent(step.lanes_per_agent), Requests(step), About(step.tokens_in),
@@ -184,6 +207,16 @@ std::string Warnings(const Scenario& scenario, const DryPlan& dry) {
   std::string text;
   for (const DryStep& step : dry.steps) {
     text += FewCalls(scenario, step);
+    if (std::any_of(step.parts.begin(), step.parts.end(),
+                    [](const Precision& part) { return part.too_few_slices; })) {
+      text += LabelledLine(
+          "warning",
+          fmt::format("{}: {} in blocks of {} are too short to tell how calls of one time depend "
+                      "on each other, so TTFT and speeds can only be too close; make sweep.measure "
+                      "longer, or sweep.block shorter where calls are short",
+                      Sessions(step.sessions), ShortTime(scenario.sweep.measure),
+                      ShortTime(scenario.sweep.block)));
+    }
     if (step.sessions >= 3) continue;
     text += LabelledLine(
         "warning", fmt::format("{}: with fewer than three, intervals rest on runs of calls and are "
@@ -290,6 +323,9 @@ std::string CheckText(const Scenario& scenario, const RunPlan& plan, const Corpu
       "in the measured time: if every call is as slow as the bar allows, to as fast as it "
       "was recorded; a faster deployment gets more. Tokens are for the larger number, "
       "cached ones with a cache that forgets nothing of a session");
+  text += LabelledLine("in flight",
+                       "requests that the sessions keep open on average, between the same two "
+                       "ends");
   text += LabelledLine(
       "each step",
       fmt::format("priming (at most {}), 2s to start, {} warm-up, {} measured in {} blocks "

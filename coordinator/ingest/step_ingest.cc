@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "common/stats/histogram_sum.h"
 #include "coordinator/judge/metrics.h"
 
 namespace plimsoll {
@@ -318,31 +319,43 @@ StepEvidence StepIngest::SoFar(std::vector<AgentEvidence> agents) const {
 }
 
 void StepIngest::SumCells(StepEvidence* evidence) const {
+  HistogramSum sent;
+  std::vector<std::array<HistogramSum, kMetricsKnown + 1>> values(evidence->tiers.size());
+  evidence->cells.reserve(static_cast<std::size_t>(
+      std::count_if(cells_.begin(), cells_.end(), [](const Cell& cell) { return !cell.empty(); })));
   for (const Cell& cell : cells_) {
     const CellCounts& c = cell.counts;
     if (cell.empty()) continue;
     evidence->cells.push_back(c);
-    evidence->ttft_sent_ns.Merge(cell.ttft_sent_ns);
-    CallEvidence& tier = evidence->tiers[c.tier];
+    sent.Add(cell.ttft_sent_ns);
     for (const MetricTraits& traits : AllMetrics()) {
       if (traits.n == nullptr) continue;
-      const Histogram& values = cell.*traits.of_cell;
-      (tier.*traits.values).Merge(values);
-      tier.*traits.valueless += c.*traits.n - values.count();
+      const Histogram& of_cell = cell.*traits.of_cell;
+      values[c.tier][static_cast<std::size_t>(traits.metric)].Add(of_cell);
+      evidence->tiers[c.tier].*traits.valueless += c.*traits.n - of_cell.count();
     }
   }
-  for (const CallEvidence& tier : evidence->tiers) evidence->Merge(tier);
+  evidence->ttft_sent_ns = sent.Take();
+  for (std::size_t tier = 0; tier < values.size(); ++tier) {
+    for (const MetricTraits& traits : AllMetrics()) {
+      if (traits.n == nullptr) continue;
+      evidence->tiers[tier].*traits.values =
+          values[tier][static_cast<std::size_t>(traits.metric)].Take();
+    }
+    evidence->Merge(evidence->tiers[tier]);
+  }
 }
 
 std::vector<BlockFigures> StepIngest::SumBlocks() const {
   std::vector<BlockFigures> blocks;
+  HistogramSum sum;
   for (std::uint32_t b = 0; b < blocks_; ++b) {
-    Histogram all;
     for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
       for (const std::size_t half : {2 * b, 2 * b + 1}) {
-        all.Merge(cells_[lane * blocks_ * 2 + half].ttft_ns);
+        sum.Add(cells_[lane * blocks_ * 2 + half].ttft_ns);
       }
     }
+    const Histogram all = sum.Take();
     if (const auto median = all.Quantile(0.5)) {
       blocks.push_back({.block = b, .ttft_n = all.count(), .ttft_p50_ns = *median});
     }

@@ -4,45 +4,10 @@
 #include <list>
 #include <utility>
 
-#include "common/stats/histogram.h"
+#include "common/stats/histogram_sum.h"
 
 namespace plimsoll {
 namespace {
-
-// Many sparse histograms added up in place: merging them one by one would move the growing sum's
-// buckets about for each.
-class Sum {
- public:
-  Sum() : counts_(Histogram::kBuckets, 0) {}
-
-  void Add(const Histogram& histogram) {
-    if (histogram.empty()) return;
-    for (const Histogram::Bucket& bucket : histogram.buckets()) {
-      counts_[bucket.index] += bucket.count;
-    }
-    parts_.min = any_ ? std::min(parts_.min, histogram.min()) : histogram.min();
-    parts_.max = std::max(parts_.max, histogram.max());
-    parts_.overflow += histogram.overflow();
-    sum_ += histogram.sum();
-    any_ = true;
-  }
-
-  // The merged histogram; the sum is used up.
-  Histogram Take() {
-    for (std::uint32_t i = 0; i < Histogram::kBuckets; ++i) {
-      if (counts_[i] > 0) parts_.buckets.push_back({i, counts_[i]});
-    }
-    parts_.sum_high = static_cast<std::uint64_t>(sum_ >> 64);
-    parts_.sum_low = static_cast<std::uint64_t>(sum_);
-    return Histogram::FromParts(std::move(parts_)).value_or(Histogram{});
-  }
-
- private:
-  std::vector<std::uint64_t> counts_;
-  Histogram::Parts parts_;
-  Uint128 sum_ = 0;
-  bool any_ = false;
-};
 
 // All calls of one metric, or one tier's.
 struct Summed {
@@ -65,7 +30,7 @@ const Summed& SummedOf(const Limit& limit, const std::vector<Cell>& cells,
   }
   const MetricTraits& traits = TraitsOf(limit.metric);
   Summed summed{.metric = limit.metric, .tier = limit.tier, .values = {}};
-  Sum sum;
+  HistogramSum sum;
   for (const Cell& cell : cells) {
     if (!Counts(limit, cell, tier_names)) continue;
     summed.n += cell.counts.*traits.n;

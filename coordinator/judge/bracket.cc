@@ -2,15 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "coordinator/judge/capacity_words.h"
+
 namespace plimsoll {
 namespace {
 
 BracketEnd EndOf(const StepResult& step) {
   return {.sessions = step.sessions, .requests_in_flight = step.known_in_flight()};
-}
-
-std::string InFlight(const BracketEnd& end, const char* unit = " requests in flight") {
-  return end.requests_in_flight ? fmt::format(" ({:.1f}{})", *end.requests_in_flight, unit) : "";
 }
 
 // `parts`: what the failed step failed on; `first`: it is the ladder's first.
@@ -19,18 +17,21 @@ std::string SentenceOf(const Bracket& bracket, const std::string& parts, bool fi
     // The unit once, where both have a number.
     const bool said = bracket.passed->requests_in_flight.has_value();
     return fmt::format("{} sessions passed last{}, {} failed first{}: {}", bracket.passed->sessions,
-                       InFlight(*bracket.passed), bracket.failed->sessions,
-                       said ? InFlight(*bracket.failed, "") : InFlight(*bracket.failed), parts);
+                       InFlightWords(bracket.passed->requests_in_flight), bracket.failed->sessions,
+                       said ? InFlightWords(bracket.failed->requests_in_flight, "")
+                            : InFlightWords(bracket.failed->requests_in_flight),
+                       parts);
   }
   if (bracket.passed) {
     return fmt::format("{} sessions passed last{}, none failed", bracket.passed->sessions,
-                       InFlight(*bracket.passed));
+                       InFlightWords(bracket.passed->requests_in_flight));
   }
   if (!bracket.failed) return "no step was decided";
   return first ? fmt::format("the first step, {} sessions, failed{}: {}", bracket.failed->sessions,
-                             InFlight(*bracket.failed), parts)
+                             InFlightWords(bracket.failed->requests_in_flight), parts)
                : fmt::format("{} sessions failed first{}, none below passed: {}",
-                             bracket.failed->sessions, InFlight(*bracket.failed), parts);
+                             bracket.failed->sessions,
+                             InFlightWords(bracket.failed->requests_in_flight), parts);
 }
 
 }  // namespace

@@ -53,6 +53,20 @@ std::string Kept(const CapacityBand& band) {
   return text + (band.value.interpolated ? ", interpolated)" : ")");
 }
 
+// "< 5 sessions (4.0 requests in flight)", "12.4 → 12 sessions [10–14] (9.7 requests in flight …)".
+std::string Number(const CapacityBand& band) {
+  const std::uint32_t whole = band.value.whole();
+  if (band.high.kind == Kind::kBelow) return fmt::format("< {} sessions{}", whole, Kept(band));
+  if (band.low.kind == Kind::kAtLeast) {
+    return fmt::format(">= {} sessions{}", band.low.whole(), Kept(band));
+  }
+  const std::string number =
+      band.value.kind == Kind::kBelow ? fmt::format("under {} sessions", whole)
+      : band.value.kind == Kind::kAt  ? fmt::format("{} sessions", Rounded(band.value))
+                                      : fmt::format("{} sessions or more", whole);
+  return number + Interval(band) + Kept(band);
+}
+
 // What keeps an interval open.
 std::string OpenEnds(const CapacityBand& band, std::string_view stopped_by) {
   std::string text;
@@ -79,8 +93,7 @@ std::string TooMuchFromTheFirst(const Capacity& capacity, const std::vector<Step
   for (const StepResult& step : steps) {
     if (step.sessions == capacity.failed) parts = PartsWith(step.verdict, Verdict::kFail);
   }
-  const CapacityBand& band = *capacity.band;
-  const std::string head = fmt::format("< {} sessions{}: ", band.value.whole(), Kept(band));
+  const std::string head = Number(*capacity.band) + ": ";
   if (steps.front().sessions == capacity.failed) {
     return head + "the first step already misses: " + parts;
   }
@@ -108,16 +121,10 @@ std::string Head(const Capacity& capacity, const std::vector<StepResult>& steps,
   const CapacityBand& band = *capacity.band;
   if (band.high.kind == Kind::kBelow) return TooMuchFromTheFirst(capacity, steps);
   if (band.low.kind == Kind::kAtLeast) {
-    return fmt::format(
-        ">= {} sessions{}, {}", band.low.whole(), Kept(band),
-        stopped_by.empty() ? "ceiling not found" : fmt::format("stopped by {}", stopped_by));
+    return Number(band) + (stopped_by.empty() ? std::string(", ceiling not found")
+                                              : fmt::format(", stopped by {}", stopped_by));
   }
-  const std::string number =
-      band.value.kind == Kind::kBelow ? fmt::format("under {} sessions", band.value.whole())
-      : band.value.kind == Kind::kAt  ? fmt::format("{} sessions", Rounded(band.value))
-                                      : fmt::format("{} sessions or more", band.value.whole());
-  return number + Interval(band) + Kept(band) + LimitedBy(capacity) + OpenEnds(band, stopped_by) +
-         Bracket(capacity, steps);
+  return Number(band) + LimitedBy(capacity) + OpenEnds(band, stopped_by) + Bracket(capacity, steps);
 }
 
 // "10 is too close to call, leaning pass"
@@ -154,6 +161,21 @@ std::string CapacitySentence(const Capacity& capacity, const std::vector<StepRes
   return Head(capacity, steps, stopped_by) + Remarks(capacity, steps);
 }
 
+std::string CapacityNumber(const Capacity& capacity) {
+  return capacity.band ? Number(*capacity.band) : "no capacity";
+}
+
+std::string WholeSessions(const CapacityBand& band) {
+  const char* sign = band.value.kind == Kind::kBelow     ? "< "
+                     : band.value.kind == Kind::kAtLeast ? ">= "
+                                                         : "";
+  return fmt::format("{}{}{}", sign, band.value.whole(), Interval(band));
+}
+
+std::string InFlightWords(const std::optional<double>& requests, std::string_view unit) {
+  return requests ? fmt::format(" ({:.1f}{})", *requests, unit) : "";
+}
+
 std::string PartsSentence(const Capacity& capacity) {
   std::string text;
   for (std::size_t i = 0; i < capacity.parts.size(); ++i) {
@@ -168,7 +190,7 @@ std::string PartsSentence(const Capacity& capacity) {
     text += value.kind == Kind::kBelow     ? fmt::format("< {}", value.whole())
             : value.kind == Kind::kAtLeast ? fmt::format(">= {}", value.whole())
                                            : Down(value.sessions);
-    text += Interval(*band);
+    text += Interval(*band) + InFlightWords(value.requests_in_flight);
   }
   return text;
 }

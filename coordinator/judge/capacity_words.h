@@ -1,6 +1,7 @@
 // A capacity in words, which never go beyond what was measured. Pure.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,7 +18,20 @@ namespace plimsoll {
 std::string CapacitySentence(const Capacity& capacity, const std::vector<StepResult>& steps,
                              std::string_view stopped_by);
 
-// Each part alone: "TTFT 12.4 [10–14] · interactivity >= 15 · errors no data". Empty without parts.
+// The number alone, as the sentence begins: "12.4 → 12 sessions [10–14] (9.7 requests in flight
+// [8.0–11.2], interpolated)" · ">= 20 sessions (16.0 requests in flight)" · "no capacity".
+std::string CapacityNumber(const Capacity& capacity);
+
+// Whole sessions for a table: "12 [10–14]" · "9 [7–open]" · ">= 20" · "< 5".
+std::string WholeSessions(const CapacityBand& band);
+
+// " (9.7 requests in flight)", to stand behind a number of sessions; empty where they are not
+// known. `unit` " requests in flight", or "" where it was said just before.
+std::string InFlightWords(const std::optional<double>& requests,
+                          std::string_view unit = " requests in flight");
+
+// Each part alone: "TTFT 12.4 [10–14] (9.7 requests in flight) · interactivity >= 15 (12.1 requests
+// in flight) · errors no data". Empty without parts.
 std::string PartsSentence(const Capacity& capacity);
 
 // The name of capacity.parts[index], as short as it is unambiguous among them.

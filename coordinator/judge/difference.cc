@@ -1,10 +1,10 @@
 #include "coordinator/judge/difference.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "common/stats/student_t.h"
@@ -15,29 +15,26 @@ namespace {
 
 constexpr std::size_t kLanesOnASideMin = 5;
 
-using PerLane = std::map<std::uint32_t, double>;
-
-// What each lane, time and cell of one run adds to its share's error.
+// What each lane of one run adds to its share's error, by slice of time.
 struct Errors {
-  PerLane lanes;
-  std::map<std::uint32_t, std::array<double, 2>> halves;            // Of each block with a call.
-  std::map<std::pair<std::uint32_t, std::uint32_t>, double> cells;  // By lane and block.
+  std::map<std::uint32_t, std::vector<double>> lanes;
   // Lanes with a hit, and with a miss.
   std::size_t lanes_hit = 0;
   std::size_t lanes_missed = 0;
 };
 
-Errors ErrorsOf(const std::vector<ShareCell>& cells, const ShareInterval& share) {
+Errors ErrorsOf(const std::vector<ShareCell>& cells, const ShareInterval& share,
+                Duration half_block) {
+  const Slices slices(cells, half_block);
   Errors errors;
   std::map<std::uint32_t, std::pair<bool, bool>> sides;
   for (const ShareCell& cell : cells) {
     if (cell.n == 0) continue;
     const auto n = static_cast<double>(cell.n);
     const auto hits = static_cast<double>(std::min(cell.n, cell.hits));
-    const double error = (hits - share.share * n) / static_cast<double>(share.n);
-    errors.lanes[cell.lane] += error;
-    errors.halves[cell.block][cell.half == 0 ? 0 : 1] += error;
-    errors.cells[{cell.lane, cell.block}] += error;
+    std::vector<double>& lane = errors.lanes[cell.lane];
+    lane.resize(slices.size());
+    lane[slices.Of(cell)] += (hits - share.share * n) / static_cast<double>(share.n);
     auto& [hit, missed] = sides[cell.lane];
     hit = hit || hits > 0;
     missed = missed || hits < n;
@@ -53,36 +50,41 @@ bool BothSides(const Errors& errors) {
   return std::min(errors.lanes_hit, errors.lanes_missed) >= kLanesOnASideMin;
 }
 
-template <typename Groups>
-std::vector<double> ValuesOf(const Groups& groups) {
-  std::vector<double> values;
-  values.reserve(groups.size());
-  for (const auto& [group, error] : groups) values.push_back(error);
-  return values;
-}
-
 // T of the header.
 VarianceTerm TimeOf(const Errors& errors) {
-  std::vector<double> halves;
-  for (const auto& [block, of_block] : errors.halves) {
-    halves.insert(halves.end(), of_block.begin(), of_block.end());
+  std::vector<std::vector<double>> residuals;
+  residuals.reserve(errors.lanes.size());
+  for (const auto& [lane, by_slice] : errors.lanes) residuals.push_back(by_slice);
+  return Together(residuals);
+}
+
+std::vector<double> LaneDifferences(const Errors& a, const Errors& b) {
+  std::map<std::uint32_t, double> lanes;
+  for (const auto& [lane, by_slice] : a.lanes) {
+    lanes[lane] += std::accumulate(by_slice.begin(), by_slice.end(), 0.0);
   }
-  return OverTime(halves, ValuesOf(errors.cells));
+  for (const auto& [lane, by_slice] : b.lanes) {
+    lanes[lane] -= std::accumulate(by_slice.begin(), by_slice.end(), 0.0);
+  }
+  std::vector<double> differences;
+  differences.reserve(lanes.size());
+  for (const auto& [lane, difference] : lanes) differences.push_back(difference);
+  return differences;
 }
 
 void TakeByLane(const Errors& a, const Errors& b, ShareDifference* difference) {
-  PerLane lanes = a.lanes;
-  for (const auto& [lane, error] : b.lanes) lanes[lane] -= error;
-  const VarianceTerm by_lane{.variance = SquaresOf(ValuesOf(lanes)),
+  const std::vector<double> lanes = LaneDifferences(a, b);
+  const VarianceTerm by_lane{.variance = SquaresOf(lanes),
                              .degrees = static_cast<double>(lanes.size()) - 1};
   const VarianceTerm of_a = TimeOf(a);
   const VarianceTerm of_b = TimeOf(b);
+  difference->by_lane = true;
+  if (!(of_a.degrees > 0) || !(of_b.degrees > 0)) return;
   const double sum = by_lane.variance + of_a.variance + of_b.variance;
   const double degrees = SatterthwaiteDegrees({by_lane, of_a, of_b});
   const double half = StudentTQuantile(1 - kTail, degrees) * std::sqrt(sum);
   difference->low = difference->value - half;
   difference->high = difference->value + half;
-  difference->by_lane = true;
 }
 
 void TakeJoined(ShareDifference* difference) {
@@ -92,17 +94,20 @@ void TakeJoined(ShareDifference* difference) {
   difference->high = difference->value + std::hypot(a.high - a.share, b.share - b.low);
 }
 
+ShareInterval IntervalOf(const SharePart& part, bool small) {
+  return small ? SmallShareOf(part.cells) : ShareOf(part.cells, {.half_block = part.half_block});
+}
+
 }  // namespace
 
-ShareDifference DifferenceOf(const std::vector<ShareCell>& a, const std::vector<ShareCell>& b,
-                             Pairing pairing, bool small) {
+ShareDifference DifferenceOf(const SharePart& a, const SharePart& b, Pairing pairing, bool small) {
   ShareDifference difference;
-  difference.a = small ? SmallShareOf(a) : ShareOf(a);
-  difference.b = small ? SmallShareOf(b) : ShareOf(b);
+  difference.a = IntervalOf(a, small);
+  difference.b = IntervalOf(b, small);
   if (difference.a.n == 0 || difference.b.n == 0) return difference;
   difference.value = difference.a.share - difference.b.share;
-  const Errors of_a = ErrorsOf(a, difference.a);
-  const Errors of_b = ErrorsOf(b, difference.b);
+  const Errors of_a = ErrorsOf(a.cells, difference.a, a.half_block);
+  const Errors of_b = ErrorsOf(b.cells, difference.b, b.half_block);
   if (pairing == Pairing::kByLane && BothSides(of_a) && BothSides(of_b)) {
     TakeByLane(of_a, of_b, &difference);
   } else {

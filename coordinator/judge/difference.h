@@ -8,11 +8,11 @@
 //   a    = (h_A − s_A·n_A) / N_A, b likewise         what the group adds to the share's error
 //   D    = s_A − s_B
 //   V    = L/(L−1) · Σ over the L lanes of (a − b)²
-//   T_A  = max(0, H/(H−2) · Σ over half-blocks of (a_h² + a_h·a_{h−1})
-//                 − C/(C−1) · Σ over (lane, block) of a²), T_B likewise: times that lanes have in
-//          common, as in proportion.h; they are other times in each run, and so not paired
+//   T_A  = T of spread.h, of a by lane and slice of time, T_B likewise: what lanes have in common;
+//   it
+//          is another in each run, and so not paired
 //   95%  = D ± t · √(V + T_A + T_B), t the 97.5% quantile of Student's t with Satterthwaite's
-//          degrees of L − 1 for V and (H − 1)/2 for each T
+//          degrees of L − 1 for V and its own for each T. Nothing is known where a T is not
 //
 // Where that has too little to go on, because fewer than five lanes of a run have a call on either
 // side, and where runs are not paired, the two shares' own intervals [l, u] are joined as if they
@@ -42,9 +42,14 @@ struct ShareDifference {
 
 enum class Pairing : std::uint8_t { kByLane, kNone };
 
+// The counts of one run.
+struct SharePart {
+  std::vector<ShareCell> cells;
+  Duration half_block = 30s;  // How long the cells' half-blocks are.
+};
+
 // `small`: the share is one of bad calls (IsBadShare). A run without an observation leaves
 // everything open.
-ShareDifference DifferenceOf(const std::vector<ShareCell>& a, const std::vector<ShareCell>& b,
-                             Pairing pairing, bool small);
+ShareDifference DifferenceOf(const SharePart& a, const SharePart& b, Pairing pairing, bool small);
 
 }  // namespace plimsoll

@@ -130,6 +130,14 @@ std::string ShareSentence(const PartVerdict& part) {
                      part.limit.quantile * 100);
 }
 
+// Why the interval holds everything; empty if it does not.
+std::string UnknownSpreadClause(const ShareInterval& interval) {
+  if (interval.degrees > 0) return "";
+  if (interval.clusters < 2) return "; calls of a single lane are too few to show how they differ";
+  return "; the measured time is too short, or its blocks are too long, to show how calls of one "
+         "time depend on each other";
+}
+
 void TakeValue(PartVerdict& part, const Subject& subject) {
   const MetricTraits& traits = subject.traits;
   const CallEvidence& calls = subject.calls();
@@ -159,7 +167,7 @@ QuantileBand BandOf(const Subject& subject) {
   std::vector<ShareCell> cells;
   CountsOf(
       subject, [&](const PartCounts& part) { return std::uint64_t{part.HitsAt(nearest)}; }, &cells);
-  return plimsoll::BandOf(quantile, cells);
+  return plimsoll::BandOf(quantile, cells, subject.evidence.plan.block / 2);
 }
 
 // After the verdict. The interval shown is always at 95%.
@@ -192,7 +200,8 @@ std::string ValueSentence(const PartVerdict& part, const Subject& subject) {
                      fmt::arg("value", value + IntervalText(part)));
 }
 
-PartVerdict JudgeCalls(PartVerdict part, const Subject& subject, const Confidence& confidence) {
+PartVerdict JudgeCalls(PartVerdict part, const Subject& subject, Confidence confidence) {
+  confidence.half_block = subject.evidence.plan.block / 2;
   const double quantile = part.limit.quantile;
   const std::uint64_t needed = FewestForQuantile(quantile);
   if (needed == 0) {
@@ -230,9 +239,9 @@ PartVerdict JudgeCalls(PartVerdict part, const Subject& subject, const Confidenc
   TakeSides(part, sides, Side::kAbove);
   TakeValue(part, subject);
   TakeValueInterval(part, subject);
-  part.reason =
-      fmt::format("{}, limit {}: {}{}", ValueSentence(part, subject), LimitText(part.limit),
-                  ShareSentence(part), OriginClause(subject, part, sides));
+  part.reason = fmt::format("{}, limit {}: {}{}{}", ValueSentence(part, subject),
+                            LimitText(part.limit), ShareSentence(part),
+                            UnknownSpreadClause(interval), OriginClause(subject, part, sides));
   return part;
 }
 

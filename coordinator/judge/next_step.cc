@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "common/base/text.h"
+#include "coordinator/judge/capacity_words.h"
 #include "coordinator/judge/sweep_policy.h"
 
 namespace plimsoll {
@@ -22,17 +23,19 @@ bool EndsClimb(const StepVerdict& step) {
          (step.verdict == Verdict::kTooClose && !LeansToPass(step));
 }
 
-// "10 sessions miss: TTFT"
+// "10 sessions miss (9.7 requests in flight): TTFT"
 std::string WordsOf(const StepResult& step) {
   const std::uint32_t n = step.sessions;
+  const std::string in_flight = InFlightWords(step.known_in_flight());
   switch (step.verdict.verdict) {
     case Verdict::kPass:
-      return fmt::format("{} sessions hold", n);
+      return fmt::format("{} sessions hold{}", n, in_flight);
     case Verdict::kFail:
-      return fmt::format("{} sessions miss: {}", n, PartsWith(step.verdict, Verdict::kFail));
+      return fmt::format("{} sessions miss{}: {}", n, in_flight,
+                         PartsWith(step.verdict, Verdict::kFail));
     case Verdict::kTooClose:
-      return fmt::format("{} sessions are too close to call, leaning {}", n,
-                         LeansToPass(step.verdict) ? "pass" : "fail");
+      return fmt::format("{} sessions are too close to call, leaning {}{}", n,
+                         LeansToPass(step.verdict) ? "pass" : "fail", in_flight);
     case Verdict::kNoData:
       break;
   }
@@ -141,21 +144,25 @@ class Policy {
   }
   SweepDecision Refine(const std::string& words) const {
     if (!rules_.refine || !rules_.left) return Stop(words);
-    std::uint32_t low = 0;   // The last that held below the first miss.
-    std::uint32_t high = 0;  // The first above it that did not.
+    const StepResult* low = nullptr;   // The last that held below the first miss.
+    const StepResult* high = nullptr;  // The first above it that did not.
     for (const StepResult& step : decided_) {
       if (step.verdict.holds()) {
-        low = step.sessions;
-        high = 0;
-      } else if (high == 0 && step.verdict.verdict != Verdict::kNoData) {
-        high = step.sessions;
+        low = &step;
+        high = nullptr;
+      } else if (high == nullptr && step.verdict.verdict != Verdict::kNoData) {
+        high = &step;
       }
       if (EndsClimb(step.verdict)) break;
     }
-    if (low == 0) return Stop(words + "; no step held below it, so no step lies between");
-    if (high - low < 2)
-      return Stop(fmt::format("{}; nothing lies between {} and {}", words, low, high));
-    const std::uint32_t middle = low + (high - low) / 2;
+    if (low == nullptr || high == nullptr) {
+      return Stop(words + "; no step held below it, so no step lies between");
+    }
+    if (high->sessions - low->sessions < 2) {
+      return Stop(
+          fmt::format("{}; nothing lies between {} and {}", words, low->sessions, high->sessions));
+    }
+    const std::uint32_t middle = low->sessions + (high->sessions - low->sessions) / 2;
     const bool known = std::any_of(decided_.begin(), decided_.end(),
                                    [&](const StepResult& step) { return step.sessions == middle; });
     if (known) return Stop(words);
@@ -164,8 +171,9 @@ class Policy {
     }
     return {.kind = Kind::kRefine,
             .sessions = middle,
-            .reason =
-                fmt::format("{}; {} hold and {} do not: {} lie between", words, low, high, middle)};
+            .reason = fmt::format("{}; {} hold{} and {} do not{}: {} lie between", words,
+                                  low->sessions, InFlightWords(low->known_in_flight()),
+                                  high->sessions, InFlightWords(high->known_in_flight()), middle)};
   }
 
   const SweepHistory& history_;

@@ -8,38 +8,28 @@
 //   lanes      V_lanes = Σ over lanes of residual². With fewer than three lanes, over runs instead:
 //              consecutive cells of a lane gathered until they hold 20 calls; a rest of fewer than
 //              10 joins the run before it.
-//   time       e_h: residual of half-block h, all lanes together, H of them. Neighbours overlap in
-//              what waits, so V_time = max(0, H/(H−2) · Σ (e_h² + e_h·e_{h−1}) − Σ over (lane,
-//              block) of residual²): Bartlett's weights, less what lanes counted already. 0 with
-//              fewer than two blocks or three lanes.
-//   deff       max(1, (V_lanes + V_time) ÷ binomial).
-//   degrees    Satterthwaite's: (V_lanes + V_time)² ÷ (V_lanes²/(lanes − 1) + V_time²/((H − 1)/2)).
+//   time       V_time = T of spread.h: what lanes do together from one slice of time to the next
+//              (share_cell.h), beyond what each does alone. With fewer than three lanes 0.
+//   deff       max(1, (V_lanes + V_time) ÷ binomial); N ÷ deff is how many calls they are worth.
+//   degrees    Satterthwaite's: (V_lanes + V_time)² ÷ (V_lanes²/(lanes − 1) + V_time²/its own).
 //              For runs half of runs − 1, at least 1: neighbouring runs often share a session.
-//   residuals  at p, a second variance: by cluster where that leaves room for a rejection
-//              (t² · Σn² <= 0.7 · N²: eight lanes of equal weight or more), else by call.
-//   test       p is rejected when (s − p)² > t² · max(deff · p(1−p)/N, residuals at p), with t
-//              the 1 − tail quantile of Student's t.
+//   test       p is rejected when (s − p)² > t² · deff/N · max(p(1−p), s(1−s) + (s − p)²), with t
+//              the 1 − tail quantile of Student's t: the variance of a call if p were true, and the
+//              calls' own mean squared residual at p.
 //   interval   from the smallest to the largest p not rejected: both conditions are quadratic in p,
 //              so it is closed form, and the hull of the two intervals.
 //
-// One cluster has no spread to learn from: nothing is rejected.
+// One cluster, or fewer than four slices of time, has no spread to learn from: nothing is rejected.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "common/base/time.h"
+#include "coordinator/judge/share_cell.h"
 #include "coordinator/judge/verdict.h"
 
 namespace plimsoll {
-
-// Observations of one lane in one half of a block.
-struct ShareCell {
-  std::uint32_t lane = 0;
-  std::uint32_t block = 0;
-  std::uint64_t n = 0;
-  std::uint64_t hits = 0;  // At most n; what exceeds it is not counted.
-  std::uint8_t half = 0;   // 0: released in the block's first half; 1: in its second.
-};
 
 struct ShareInterval {
   std::uint64_t n = 0;
@@ -47,8 +37,8 @@ struct ShareInterval {
   double share = 0;  // hits / n; 0 without observations.
   double low = 0;    // 95% interval; [0, 1] when nothing is known.
   double high = 1;
-  double design_effect = 1;  // deff above, residuals at p left out.
-  double degrees = 0;        // Of Student's t.
+  double design_effect = 1;  // deff above.
+  double degrees = 0;        // Of Student's t; 0: nothing is known of the spread.
   std::uint32_t clusters = 0;
 };
 
@@ -57,8 +47,9 @@ inline constexpr double kTail = 0.025;
 
 // How sure an interval is to be; by default 95%, by all that the rule above says.
 struct Confidence {
-  double tail = kTail;     // Left out on either side; between 0 and 0.5.
-  double degrees_min = 1;  // Student's t has at least so many, however few half-blocks there are.
+  double tail = kTail;        // Left out on either side; between 0 and 0.5.
+  double degrees_min = 1;     // Student's t has at least so many, however few slices there are.
+  Duration half_block = 30s;  // How long the cells' half-blocks are.
 };
 
 // The interval of the rule above. Cells in any order; empty ones count for nothing.
@@ -77,13 +68,14 @@ struct QuantileBand {
 };
 
 // The shares that lie at the true q-quantile, with 95%: those s that do not reject q,
-// (s − q)² <= t² · q(1−q) · max(deff ÷ N, residuals ÷ binomial), the test of the rule above with
-// its design effect, degrees and residuals learnt from `cells`, which count the calls within any
-// threshold whose share is near q. The ends of the quantile's own interval are the quantiles at the
-// band's (Woodruff 1952; value_interval.h). Where the band reaches all calls, or the cells show no
-// spread, the rule above decides whether a share of 0 and one of 1 reject q: then the first and the
-// last call bound it, else nothing does. Nothing either unless 0 < q < 1.
-QuantileBand BandOf(double quantile, const std::vector<ShareCell>& cells);
+// (s − q)² <= t² · q(1−q) ÷ (N/deff − t²), the test of the rule above with its design effect and
+// degrees learnt from `cells`, which count the calls within any threshold whose share is near q.
+// The ends of the quantile's own interval are the quantiles at the band's (Woodruff 1952;
+// value_interval.h). Where the band reaches all calls, or the cells show no spread, the rule above
+// decides whether a share of 0 and one of 1 reject q: then the first and the last call bound it,
+// else nothing does. Nothing either unless 0 < q < 1.
+QuantileBand BandOf(double quantile, const std::vector<ShareCell>& cells,
+                    Duration half_block = 30s);
 
 enum class Side : std::uint8_t { kAbove, kBelow, kCrosses };
 

@@ -3,6 +3,12 @@
 #include <algorithm>
 
 namespace plimsoll {
+namespace {
+
+// What changes lose where neighbouring slices resemble each other.
+constexpr double kNeighbours = 1.3;
+
+}  // namespace
 
 double SquaresOf(const std::vector<double>& residuals) {
   if (residuals.size() < 2) return 0;
@@ -12,23 +18,30 @@ double SquaresOf(const std::vector<double>& residuals) {
   return sum * size / (size - 1);
 }
 
-VarianceTerm OverTime(const std::vector<double>& halves, const std::vector<double>& cells) {
-  if (halves.size() < 4) return {};
-  const auto size = static_cast<double>(halves.size());
+VarianceTerm Together(const std::vector<std::vector<double>>& residuals) {
+  const std::size_t slices = residuals.empty() ? 0 : residuals.front().size();
+  if (slices < kSlicesMin) return {.variance = 0, .degrees = 0};
   double sum = 0;
-  double before = 0;
-  for (const double half : halves) {
-    sum += half * (half + before);
-    before = half;
+  for (std::size_t h = 1; h < slices; ++h) {
+    double all = 0;
+    double alone = 0;
+    for (const std::vector<double>& lane : residuals) {
+      const double change = lane[h] - lane[h - 1];
+      all += change;
+      alone += change * change;
+    }
+    sum += (all * all - alone) / 2;
   }
-  return {.variance = std::max(0.0, sum * size / (size - 2) - SquaresOf(cells)),
-          .degrees = (size - 1) / 2};
+  const auto size = static_cast<double>(slices);
+  return {.variance = std::max(0.0, kNeighbours * sum * size / (size - 1)),
+          .degrees = 2 * (size - 1) * (size - 1) / (3 * size - 4)};
 }
 
 double SatterthwaiteDegrees(std::initializer_list<VarianceTerm> terms) {
   double sum = 0;
   double squares = 0;
   for (const VarianceTerm& term : terms) {
+    if (!(term.variance > 0)) continue;
     sum += term.variance;
     squares += term.variance * term.variance / term.degrees;
   }

@@ -3,6 +3,7 @@
 // Pure.
 #pragma once
 
+#include <cstddef>
 #include <initializer_list>
 #include <vector>
 
@@ -18,10 +19,21 @@ struct VarianceTerm {
   double degrees = 1;  // Of freedom.
 };
 
-// What lanes do together at one time, beyond what each lane's own spread within a block counts
-// already: max(0, H/(H−2) · Σ over half-blocks of (e_h² + e_h·e_{h−1}) − SquaresOf(cells)), with
-// (H − 1)/2 degrees. Nothing for fewer than four half-blocks. `halves` in the order of time.
-VarianceTerm OverTime(const std::vector<double>& halves, const std::vector<double>& cells);
+// Fewer slices of time than this tell nothing of what lanes have in common.
+inline constexpr std::size_t kSlicesMin = 4;
+
+// What lanes do together from one slice of time to the next, beyond what each of them does alone.
+// With d_lh the change of lane l's residual from slice h−1 to slice h,
+//
+//   T = max(0, c · H/(H−1) · ½ · Σ over h of ((Σ over l of d_lh)² − Σ over l of d_lh²))
+//
+// von Neumann's mean square of successive differences (1941), less the lanes' own. Changes are
+// blind to what lasts: the engine's slow drift belongs to the path that an interval is about, and
+// is no error of it. They also lose what a queue hands on to the next slice: c = 1.3, which
+// calibration found. 2(H−1)²/(3H−4) degrees, those of the mean square of H independent values.
+// Nothing, with 0 degrees, for fewer than kSlicesMin slices. `residuals`: of each lane, by slice;
+// all of one length.
+VarianceTerm Together(const std::vector<std::vector<double>>& residuals);
 
 // Satterthwaite's degrees of freedom of the terms' sum, at least 1.
 double SatterthwaiteDegrees(std::initializer_list<VarianceTerm> terms);

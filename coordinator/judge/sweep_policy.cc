@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "coordinator/judge/capacity_words.h"
 #include "coordinator/judge/void_rules.h"
 
 namespace plimsoll {
@@ -30,8 +31,7 @@ TargetVerdict Say(Verdict verdict, std::string reason) {
 
 TargetVerdict OfMeasured(const StepResult& step) {
   const std::uint32_t n = step.sessions;
-  const std::optional<double> known = step.known_in_flight();
-  const std::string in_flight = known ? fmt::format(" ({:.1f} requests in flight)", *known) : "";
+  const std::string in_flight = InFlightWords(step.known_in_flight());
   switch (step.verdict.verdict) {
     case Verdict::kPass:
       return Say(Verdict::kPass, fmt::format("{} sessions hold{}", n, in_flight));
@@ -50,41 +50,61 @@ TargetVerdict OfMeasured(const StepResult& step) {
              fmt::format("{} sessions have no data: {}", n, FirstReason(step.verdict)));
 }
 
-TargetVerdict OfUnmeasured(const std::vector<StepResult>& steps, std::uint32_t target) {
-  const StepResult* miss_below = nullptr;
-  const StepResult* hold_above = nullptr;
-  bool hold_below = false;
-  bool miss_above = false;
+// "10 hold (9.7 requests in flight)"
+std::string Did(const StepResult& step, const char* what) {
+  return fmt::format("{} {}{}", step.sessions, what, InFlightWords(step.known_in_flight()));
+}
+
+// The steps on either side of a target that was not measured; null: there is none.
+struct Around {
+  const StepResult* first_miss_below = nullptr;
+  const StepResult* last_hold_below = nullptr;
   const StepResult* last_below = nullptr;
+  const StepResult* first_miss_above = nullptr;
+  const StepResult* last_hold_above = nullptr;
+};
+
+// `steps` ascending.
+Around AroundOf(const std::vector<StepResult>& steps, std::uint32_t target) {
+  Around around;
   for (const StepResult& step : steps) {
     const bool below = step.sessions < target;
-    const Verdict verdict = step.verdict.verdict;
-    if (below) last_below = &step;
-    if (below && verdict == Verdict::kFail && miss_below == nullptr) miss_below = &step;
-    if (!below && verdict == Verdict::kPass) hold_above = &step;
-    hold_below = hold_below || (below && verdict == Verdict::kPass);
-    miss_above = miss_above || (!below && verdict == Verdict::kFail);
+    if (below) around.last_below = &step;
+    if (step.verdict.verdict == Verdict::kPass) {
+      (below ? around.last_hold_below : around.last_hold_above) = &step;
+    }
+    if (step.verdict.verdict != Verdict::kFail) continue;
+    const StepResult*& miss = below ? around.first_miss_below : around.first_miss_above;
+    if (miss == nullptr) miss = &step;
   }
+  return around;
+}
+
+TargetVerdict OfUnmeasured(const std::vector<StepResult>& steps, std::uint32_t target) {
+  const Around around = AroundOf(steps, target);
   const std::string not_run = fmt::format("{} sessions were not run", target);
-  if (miss_below != nullptr && hold_above != nullptr) {
-    return Say(Verdict::kTooClose, fmt::format("{}: {} miss, yet {} hold", not_run,
-                                               miss_below->sessions, hold_above->sessions));
+  if (around.first_miss_below != nullptr && around.last_hold_above != nullptr) {
+    return Say(Verdict::kTooClose,
+               fmt::format("{}: {}, yet {}", not_run, Did(*around.first_miss_below, "miss"),
+                           Did(*around.last_hold_above, "hold")));
   }
-  if (miss_below != nullptr) {
-    return Say(Verdict::kFail, fmt::format("{}: {} already miss: {}", not_run, miss_below->sessions,
-                                           FirstReason(miss_below->verdict)));
+  if (around.first_miss_below != nullptr) {
+    return Say(Verdict::kFail,
+               fmt::format("{}: {}: {}", not_run, Did(*around.first_miss_below, "already miss"),
+                           FirstReason(around.first_miss_below->verdict)));
   }
-  if (hold_above != nullptr) {
-    return Say(Verdict::kPass, fmt::format("{}: {} hold", not_run, hold_above->sessions));
+  if (around.last_hold_above != nullptr) {
+    return Say(Verdict::kPass, not_run + ": " + Did(*around.last_hold_above, "hold"));
   }
-  if (hold_below && miss_above) {
-    return Say(Verdict::kTooClose, not_run + ": a lower step holds and a higher one misses");
+  if (around.last_hold_below != nullptr && around.first_miss_above != nullptr) {
+    return Say(Verdict::kTooClose,
+               fmt::format("{}: {} and {}", not_run, Did(*around.last_hold_below, "hold"),
+                           Did(*around.first_miss_above, "miss")));
   }
-  if (last_below != nullptr && last_below->verdict.verdict == Verdict::kTooClose) {
-    return Say(Verdict::kTooClose, not_run + ": " + OfMeasured(*last_below).reason);
-  }
-  if (last_below != nullptr && last_below->verdict.verdict == Verdict::kNoData) {
-    return Say(Verdict::kNoData, not_run + ": " + OfMeasured(*last_below).reason);
+  const Verdict below =
+      around.last_below == nullptr ? Verdict::kPass : around.last_below->verdict.verdict;
+  if (below == Verdict::kTooClose || below == Verdict::kNoData) {
+    return Say(below, not_run + ": " + OfMeasured(*around.last_below).reason);
   }
   return Say(Verdict::kNoData, not_run);
 }

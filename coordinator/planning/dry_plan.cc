@@ -13,6 +13,8 @@
 #include "common/stats/student_t.h"
 #include "coordinator/judge/metrics.h"
 #include "coordinator/judge/proportion.h"
+#include "coordinator/judge/share_cell.h"
+#include "coordinator/judge/spread.h"
 #include "coordinator/judge/step_origin.h"
 #include "coordinator/planning/decision.h"
 #include "coordinator/planning/prefix_hits.h"
@@ -24,8 +26,10 @@ namespace {
 // What the calls that a tier sends are like: sums over all of them.
 struct TierLoad {
   double calls = 0;
-  double recorded_s = 0;  // The replayed timelines, recorded service times.
-  double at_bar_s = 0;    // The same with every call as slow as the bar allows.
+  double recorded_s = 0;        // The replayed timelines, recorded service times.
+  double at_bar_s = 0;          // The same with every call as slow as the bar allows.
+  double service_s = 0;         // Of recorded_s with a call in flight, each call for itself.
+  double service_at_bar_s = 0;  // Likewise of at_bar_s.
   double tokens_in = 0;
   double tokens_out = 0;
   double blocks = 0;
@@ -110,12 +114,14 @@ TierLoad LoadOf(const TierPlan& tier, const RunPlan& plan, const Corpus& corpus,
     const SessionGraph graph(session, rule, left_out);
     load.calls += graph.calls();
     load.recorded_s += ToSeconds(graph.length());
-    load.at_bar_s +=
-        ToSeconds(SessionGraph(AtTheBar(session, plan, allowed), rule, left_out).length());
+    const Session at_bar = AtTheBar(session, plan, allowed);
+    load.at_bar_s += ToSeconds(SessionGraph(at_bar, rule, left_out).length());
     const std::vector<std::uint32_t> hit = PrefixBlocksHit(session, graph, SharedPrefix::kNo);
     for (std::size_t c = 0; c < session.calls.size(); ++c) {
       if (graph.left_out(c)) continue;
       const Call& call = session.calls[c];
+      load.service_s += ToSeconds(FromMillis(call.service_ms));
+      load.service_at_bar_s += ToSeconds(FromMillis(at_bar.calls[c].service_ms));
       load.tokens_in += call.tokens_in;
       load.tokens_out += OutputOf(call, plan);
       load.blocks += call.blocks();
@@ -188,7 +194,8 @@ Interval CloseBadShares(const Limit& limit, double effective) {
           .high = fails_not(1) ? 1 : Edge(1, loose, fails_not)};
 }
 
-Precision PrecisionOf(const Limit& limit, const Sample& step, Duration measure) {
+Precision PrecisionOf(const Limit& limit, const Sample& step, const Sweep& sweep) {
+  const Duration measure = sweep.measure;
   Precision part;
   part.limit = limit;
   part.calls = static_cast<std::uint64_t>(std::nearbyint(step.requests));
@@ -205,6 +212,9 @@ Precision PrecisionOf(const Limit& limit, const Sample& step, Duration measure) 
       StudentTQuantile(0.975, step.lanes - 1.0) * std::sqrt(p * (1 - p) / effective);
   part.close = bad ? CloseBadShares(limit, effective)
                    : Interval{.low = std::max(0.0, p - half), .high = std::min(1.0, p + half)};
+  part.too_few_slices =
+      !bad && SlicesExpected(measure, sweep.block, step.lanes, step.requests) < kSlicesMin;
+  if (part.too_few_slices) part.close = Interval{.low = 0, .high = 1};
   const Chances chances = ChancesOfDecision(limit, part.calls, *part.close);
   part.better_passes = chances.better_passes;
   part.worse_fails = chances.worse_fails;
@@ -243,6 +253,8 @@ DryStep StepOf(std::uint32_t sessions, const Scenario& scenario, const std::vect
     if (load.calls <= 0) continue;
     step.requests += calls;
     step.requests_at_bar += samples[t].requests_at_bar;
+    if (load.recorded_s > 0) step.in_flight += lanes * load.service_s / load.recorded_s;
+    if (load.at_bar_s > 0) step.in_flight_at_bar += lanes * load.service_at_bar_s / load.at_bar_s;
     const double tokens_in = calls * load.tokens_in / load.calls;
     step.tokens_in += tokens_in;
     step.tokens_cached += load.blocks > 0 ? tokens_in * load.blocks_hit / load.blocks : 0;
@@ -257,7 +269,7 @@ DryStep StepOf(std::uint32_t sessions, const Scenario& scenario, const std::vect
     const bool of_tier = tier != tiers.end();
     if (of_tier && tier->share == 0) continue;  // The ladder leaves it out, and so does the judge.
     const Sample& sample = of_tier ? samples[static_cast<std::size_t>(tier - tiers.begin())] : all;
-    step.parts.push_back(PrecisionOf(limit, sample, sweep.measure));
+    step.parts.push_back(PrecisionOf(limit, sample, sweep));
   }
   return step;
 }

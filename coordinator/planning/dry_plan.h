@@ -38,6 +38,9 @@ struct Precision {
   // end is of the share within its stricter edge, the low end of that within its looser one; errors
   // have both in `close`. Absent: a single lane or no call.
   std::optional<Interval> close;
+  // Of latencies: the measured time is too short, or its blocks too long, to tell how calls of one
+  // time depend on each other (Slices): every share reads too close.
+  bool too_few_slices = false;
   // The chance that a recipe 20% better than the limit reads pass, and one 20% worse fail
   // (coordinator/planning/decision.h). Absent where `close` is.
   std::optional<double> better_passes;
@@ -58,6 +61,10 @@ struct DryStep {
   // In the measured time: as recorded, and at the bar (the fewer; equal without latency limits).
   double requests = 0;
   double requests_at_bar = 0;
+  // Requests in flight on average, likewise: as recorded (of a corpus that is not scaled down what
+  // planning/peak.h says of so many sessions), and at the bar. 0: no call takes any time.
+  double in_flight = 0;
+  double in_flight_at_bar = 0;
   // Tokens of the requests as recorded.
   double tokens_in = 0;
   double tokens_cached = 0;  // With a cache that forgets nothing that was sent of a session.

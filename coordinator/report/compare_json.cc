@@ -28,7 +28,11 @@ Json Words(const std::string& text) {
 
 Json Of(const CapacityEnd& end) {
   constexpr const char* kKinds[] = {"", "below", "at", "at_least"};
-  return {{"kind", kKinds[static_cast<std::size_t>(end.kind)]}, {"sessions", Number(end.sessions)}};
+  return {{"kind", kKinds[static_cast<std::size_t>(end.kind)]},
+          {"sessions", Number(end.sessions)},
+          {"whole_sessions", end.whole()},
+          {"requests_in_flight", Number(end.requests_in_flight)},
+          {"requests_in_flight_interpolated", end.interpolated}};
 }
 
 Json Of(const Capacity& capacity) {
@@ -70,7 +74,8 @@ Json Of(const RankedRun& run) {
           {"target_verdict",
            {{"verdict", Name(run.verdict.verdict)},
             {"exit_code", run.verdict.exit_code},
-            {"reason", run.verdict.reason}}},
+            {"reason", run.verdict.reason},
+            {"requests_in_flight_mean", Number(run.target_in_flight)}}},
           {"capacity", Of(run.capacity)},
           {"cost", Of(run.cost)},
           {"error_share", Number(run.error_share)},
@@ -86,6 +91,8 @@ Json Of(const ShareInterval& share) {
 
 Json Of(const StepDifference& step) {
   Json json = {{"sessions", step.sessions},
+               {"first_requests_in_flight_mean", Number(step.in_flight_first)},
+               {"other_requests_in_flight_mean", Number(step.in_flight_other)},
                {"part", PartKey(step.limit)},
                {"share_is_of_bad_calls", IsBadShare(step.limit.metric)},
                {"no_data_because", Words(step.why_not)},

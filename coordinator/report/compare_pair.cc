@@ -1,11 +1,13 @@
 #include "coordinator/report/compare_pair.h"
 
+#include <algorithm>
 #include <limits>
 #include <set>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "coordinator/judge/capacity_words.h"
 #include "coordinator/judge/judge_part.h"
 #include "coordinator/report/cost_text.h"
 #include "coordinator/report/run_differences.h"
@@ -13,25 +15,23 @@
 namespace plimsoll {
 namespace {
 
-// Between which sessions the capacity lies: at least `low` hold, no more than `high` (of a bracket
-// without a band: fewer). Absent: an open end.
+// Between which whole sessions the capacity lies: at least `low` hold and no more than `high`.
+// Absent: an open end.
 struct CapacityEnds {
-  std::optional<double> low;
-  std::optional<double> high;
+  std::optional<std::uint32_t> low;
+  std::optional<std::uint32_t> high;
 };
 
 CapacityEnds EndsOf(const Capacity& capacity) {
   CapacityEnds ends;
-  if (!capacity.band) {
-    if (capacity.passed) ends.low = *capacity.passed;
-    if (capacity.failed) ends.high = *capacity.failed;
-    return ends;
-  }
+  if (!capacity.band) return ends;
   const CapacityEnd& low = capacity.band->low;
   const CapacityEnd& high = capacity.band->high;
   // Under the first step measured it may be nothing, over the last anything.
-  if (low.kind != CapacityEnd::Kind::kBelow) ends.low = low.sessions;
-  if (high.kind != CapacityEnd::Kind::kAtLeast) ends.high = high.sessions;
+  if (low.kind != CapacityEnd::Kind::kBelow) ends.low = low.whole();
+  if (high.kind == CapacityEnd::Kind::kAt) ends.high = high.whole();
+  // Fewer than that step's: at most one less.
+  if (high.kind == CapacityEnd::Kind::kBelow) ends.high = std::max(high.whole(), 1u) - 1;
   return ends;
 }
 
@@ -75,6 +75,8 @@ StepDifference DifferenceAt(const ComparedRun& a, const FoundStep& of_a, const C
   const StepVerdict& verdict_b = of_b.step->summary.verdict;
   const PartVerdict& part_a = verdict_a.parts[part];
   StepDifference difference{.sessions = of_a.step->summary.plan.sessions,
+                            .in_flight_first = KnownInFlight(of_a.step->summary),
+                            .in_flight_other = KnownInFlight(of_b.step->summary),
                             .limit = part_a.limit,
                             .label = LabelOf(verdict_a, part)};
   const PartVerdict* without = part_a.verdict == Verdict::kNoData ? &part_a : nullptr;
@@ -94,16 +96,16 @@ StepDifference DifferenceAt(const ComparedRun& a, const FoundStep& of_a, const C
   if (difference.why_not.empty()) difference.why_not = WhyNoCells(a, of_a.index);
   if (difference.why_not.empty()) difference.why_not = WhyNoCells(b, of_b.index);
   if (!difference.why_not.empty()) return difference;
-  std::vector<ShareCell> cells_a;
-  std::vector<ShareCell> cells_b;
+  SharePart shares_a{.half_block = of_a.step->summary.plan.block / 2};
+  SharePart shares_b{.half_block = of_b.step->summary.plan.block / 2};
   const std::vector<std::string> tiers = TierNames(a.scenario);
-  if (!ShareCellsOf(part_a.limit, part, a.cells[of_a.index], tiers, &cells_a) ||
-      !ShareCellsOf(part_a.limit, part, b.cells[of_b.index], tiers, &cells_b)) {
+  if (!ShareCellsOf(part_a.limit, part, a.cells[of_a.index], tiers, &shares_a.cells) ||
+      !ShareCellsOf(part_a.limit, part, b.cells[of_b.index], tiers, &shares_b.cells)) {
     difference.why_not = "the stored cells are of another bar";
     return difference;
   }
   const bool bad = IsBadShare(part_a.limit.metric);
-  difference.share = DifferenceOf(cells_a, cells_b, pairing, bad);
+  difference.share = DifferenceOf(shares_a, shares_b, pairing, bad);
   difference.first_better = bad ? difference.share.value < 0 : difference.share.value > 0;
   return difference;
 }
@@ -125,22 +127,15 @@ void CompareSteps(const ComparedRun& a, const ComparedRun& b, PairComparison* pa
   }
 }
 
-std::string EndsText(const CapacityEnds& ends) {
-  if (ends.low && ends.high) return fmt::format("{:.3g} to {:.3g}", *ends.low, *ends.high);
-  if (ends.low) return fmt::format("{:.3g} or more", *ends.low);
-  if (ends.high) return fmt::format("under {:.3g}", *ends.high);
-  return "not known";
-}
-
-// Apart: the intervals do not overlap.
+// Apart: the intervals have no whole number of sessions in common.
 void CompareCapacities(const RankedRun& a, const RankedRun& b, PairComparison* pair) {
   const CapacityEnds of_a = EndsOf(a.capacity);
   const CapacityEnds of_b = EndsOf(b.capacity);
-  const bool a_more = of_a.low && of_b.high && *of_a.low >= *of_b.high;
-  const bool b_more = of_b.low && of_a.high && *of_b.low >= *of_a.high;
+  const bool a_more = of_a.low && of_b.high && *of_a.low > *of_b.high;
+  const bool b_more = of_b.low && of_a.high && *of_b.low > *of_a.high;
   pair->capacity_supported = a_more || b_more;
   const std::string ends =
-      fmt::format("A {}, {} {} sessions", EndsText(of_a), b.letter, EndsText(of_b));
+      fmt::format("A {}, {} {}", CapacityNumber(a.capacity), b.letter, CapacityNumber(b.capacity));
   if (!pair->capacity_supported) {
     pair->capacity = ends + ": that they differ is not supported by this data";
     return;
@@ -164,15 +159,18 @@ void CompareCosts(const RankedRun& a, const RankedRun& b, PairComparison* pair) 
   }
   const CapacityEnds of_a = EndsOf(a.capacity);
   const CapacityEnds of_b = EndsOf(b.capacity);
-  const auto least = [](const RankedRun& run, const CapacityEnds& ends) {
-    return ends.high ? run.cost.settings->hourly() / *ends.high : 0.0;
+  constexpr double kBeyond = std::numeric_limits<double>::infinity();
+  const auto per_session = [](const RankedRun& run, std::uint32_t sessions) {
+    return sessions > 0 ? run.cost.settings->hourly() / sessions : kBeyond;
   };
-  const auto most = [](const RankedRun& run, const CapacityEnds& ends) {
-    return ends.low ? run.cost.settings->hourly() / *ends.low
-                    : std::numeric_limits<double>::infinity();
+  const auto least = [&](const RankedRun& run, const CapacityEnds& ends) {
+    return ends.high ? per_session(run, *ends.high) : 0.0;
   };
-  const bool a_less = most(a, of_a) <= least(b, of_b);
-  const bool b_less = most(b, of_b) <= least(a, of_a);
+  const auto most = [&](const RankedRun& run, const CapacityEnds& ends) {
+    return ends.low ? per_session(run, *ends.low) : kBeyond;
+  };
+  const bool a_less = most(a, of_a) < least(b, of_b);
+  const bool b_less = most(b, of_b) < least(a, of_a);
   pair->cost_supported = a_less || b_less;
   const std::string figures =
       fmt::format("A {}, {} {}", PricePerHour(a.cost), b.letter, PricePerHour(b.cost));
@@ -192,6 +190,11 @@ FoundStep StepWith(const ReportModel& model, std::uint32_t sessions) {
     if (step.plan.sessions == sessions && Says(step)) return {&model.steps[i], i};
   }
   return {};
+}
+
+std::optional<double> KnownInFlight(const StepSummary& step) {
+  if (!HasTallies(step)) return std::nullopt;
+  return StepResult{.requests_in_flight = step.requests_in_flight_mean}.known_in_flight();
 }
 
 std::string CurrencyOf(const Cost& cost) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
 #include "coordinator/report/comparison.h"
@@ -15,6 +16,9 @@ struct FoundStep {
 };
 // The last one with so many sessions.
 FoundStep StepWith(const ReportModel& model, std::uint32_t sessions);
+
+// Requests that the step's sessions kept open, mean; absent: no agent told, or not a number.
+std::optional<double> KnownInFlight(const StepSummary& step);
 
 // "USD"; empty: no price.
 std::string CurrencyOf(const Cost& cost);

@@ -1,7 +1,7 @@
 #include "coordinator/report/compare_text.h"
 
 #include <algorithm>
-#include <cmath>
+#include <optional>
 #include <vector>
 
 #include <fmt/format.h>
@@ -18,20 +18,8 @@ namespace {
 constexpr const char* kAbsent = "–";
 constexpr std::size_t kMetricColumns = 24;
 
-std::string EndText(const CapacityEnd& end) {
-  const char* sign = end.kind == CapacityEnd::Kind::kBelow     ? "< "
-                     : end.kind == CapacityEnd::Kind::kAtLeast ? ">= "
-                                                               : "";
-  return fmt::format("{}{}", sign,
-                     end.kind == CapacityEnd::Kind::kAt ? end.whole() : std::lround(end.sessions));
-}
-
-// "12 [10–14]", ">= 15", "–".
-std::string SessionsText(const Capacity& capacity) {
-  if (!capacity.band) return kAbsent;
-  const CapacityBand& band = *capacity.band;
-  if (band.low == band.value && band.high == band.value) return EndText(band.value);
-  return fmt::format("{} [{}–{}]", EndText(band.value), EndText(band.low), EndText(band.high));
+std::string Tenths(const std::optional<double>& value) {
+  return value ? fmt::format("{:.1f}", *value) : kAbsent;
 }
 
 std::string LimitedBy(const Capacity& capacity) {
@@ -43,16 +31,18 @@ std::string LimitedBy(const Capacity& capacity) {
 
 std::string HeldTable(const Comparison& comparison) {
   std::vector<std::vector<std::string>> rows = {
-      {"", "target", "sessions", "limited by", "errors%", "in flight", "per node"}};
+      {"", "target", "sessions", "in flight", "limited by", "errors%", "per node"}};
   for (const RankedRun& run : comparison.runs) {
     const Capacity& capacity = run.capacity;
-    rows.push_back(
-        {run.letter, Name(run.verdict.verdict), SessionsText(capacity), LimitedBy(capacity),
-         run.error_share ? fmt::format("{:.2f}", *run.error_share * 100) : kAbsent,
-         run.requests_in_flight ? fmt::format("{:.1f}", *run.requests_in_flight) : kAbsent,
-         Shown(run.cost.sessions_per_node)});
+    const std::optional<double> in_flight =
+        capacity.band ? capacity.band->value.requests_in_flight : std::nullopt;
+    rows.push_back({run.letter, Name(run.verdict.verdict),
+                    capacity.band ? WholeSessions(*capacity.band) : kAbsent, Tenths(in_flight),
+                    LimitedBy(capacity),
+                    run.error_share ? fmt::format("{:.2f}", *run.error_share * 100) : kAbsent,
+                    Shown(run.cost.sessions_per_node)});
   }
-  return Table(rows, 4);
+  return Table(rows, 5);
 }
 
 std::string CostTable(const Comparison& comparison) {
@@ -114,20 +104,38 @@ std::string PairText(const PairComparison& pair) {
   if (pair.steps.empty()) {
     text += Wrap("  ", "no step of both was measured alike: no share is compared", kReportColumns);
   }
+  std::optional<std::uint32_t> sessions;  // Of the lines so far.
   for (const StepDifference& step : pair.steps) {
-    text += Wrap(fmt::format("  {:<4} {:<14}", step.sessions, Printable(step.label)),
+    if (sessions != step.sessions) {
+      text += fmt::format("  {} sessions, {} requests in flight against {}\n", step.sessions,
+                          Tenths(step.in_flight_first), Tenths(step.in_flight_other));
+    }
+    sessions = step.sessions;
+    text += Wrap(fmt::format("    {:<15}", Printable(step.label)),
                  Printable(StepLine(step, pair.letter)), kReportColumns);
   }
-  text += Wrap("  capacity           ", pair.capacity, kReportColumns);
-  text += Wrap("  cost               ", Printable(pair.cost), kReportColumns);
+  text += Wrap("  capacity         ", pair.capacity, kReportColumns);
+  text += Wrap("  cost             ", Printable(pair.cost), kReportColumns);
   return text;
+}
+
+// "10 sessions; requests in flight: A 9.7, B 9.9"
+std::string TargetText(const Comparison& comparison) {
+  std::string text = comparison.target ? fmt::format("{} sessions", *comparison.target)
+                                       : std::string("the first step of each run");
+  std::string kept;
+  for (const RankedRun& run : comparison.runs) {
+    if (!run.target_in_flight) continue;
+    kept += fmt::format("{}{} {:.1f}", kept.empty() ? "; requests in flight: " : ", ", run.letter,
+                        *run.target_in_flight);
+  }
+  return text + kept;
 }
 
 std::string Heading(const Comparison& comparison) {
   std::string text =
       LabelledLine(comparison.has_winner ? "WINNER" : "NO WINNER", comparison.winner);
-  text += LabelledLine("target", comparison.target ? fmt::format("{} sessions", *comparison.target)
-                                                   : std::string("the first step of each run"));
+  text += LabelledLine("target", TargetText(comparison));
   text += LabelledLine("bar", BarSentence(comparison.bar));
   for (const RankedRun& run : comparison.runs) {
     text += LabelledLine(run.letter, fmt::format("{} ({}), started {}: {}", run.name, run.id,
@@ -140,7 +148,9 @@ std::string Heading(const Comparison& comparison) {
 
 std::string CompareText(const Comparison& comparison) {
   std::string text = Heading(comparison);
-  text += "\ncapacity: sessions with their 95% interval; the rest at the last step that held\n";
+  text +=
+      "\ncapacity: sessions with their 95% interval, and the requests that they kept in flight; "
+      "errors\nand per node at the last step that held\n";
   text += HeldTable(comparison);
   text += "\ncost at the last step that held; of a class as if it carried the whole price\n";
   text += CostTable(comparison);

@@ -6,11 +6,19 @@
 
 #include <fmt/format.h>
 
+#include "coordinator/judge/capacity_words.h"
 #include "coordinator/report/compare_pair.h"
 #include "coordinator/report/run_differences.h"
 
 namespace plimsoll {
 namespace {
+
+// Sessions of the mix's first step; absent: it has none.
+std::optional<std::uint32_t> FirstStepOf(const ReportModel& model) {
+  const SweepHistory mix = OfLadder(HistoryOf(model), kMixLadder);
+  if (mix.empty()) return std::nullopt;
+  return mix.front().sessions;
+}
 
 RankedRun Ranked(const ComparedRun& run, std::optional<std::uint32_t> target) {
   RankedRun ranked{.name = run.info.name,
@@ -19,13 +27,15 @@ RankedRun Ranked(const ComparedRun& run, std::optional<std::uint32_t> target) {
                    .verdict = JudgeTarget(OfLadder(HistoryOf(run.model), kMixLadder), target),
                    .capacity = run.model.capacity,
                    .cost = run.model.cost};
+  if (const auto sessions = target ? target : FirstStepOf(run.model)) {
+    const FoundStep at = StepWith(run.model, *sessions);
+    if (at.step != nullptr) ranked.target_in_flight = KnownInFlight(at.step->summary);
+  }
   if (!run.model.capacity.passed) return ranked;
   const FoundStep held = StepWith(run.model, *run.model.capacity.passed);
   if (held.step == nullptr) return ranked;
   ranked.error_share = held.step->summary.errors.error_share;
-  if (HasTallies(held.step->summary)) {
-    ranked.requests_in_flight = held.step->summary.requests_in_flight_mean;
-  }
+  ranked.requests_in_flight = KnownInFlight(held.step->summary);
   return ranked;
 }
 
@@ -110,7 +120,8 @@ void ChooseWinner(bool one_currency, const std::string& unlike, Comparison* comp
   if (holders.size() == 1) {
     comparison->has_winner = true;
     comparison->winner =
-        fmt::format("A, {}: the only one that holds {}{}", first.name, target,
+        fmt::format("A, {}: the only one that holds {}{}{}", first.name, target,
+                    InFlightWords(first.target_in_flight),
                     first.cost.per_session_hour.value ? ", at " + PricePerHour(first.cost) : "");
     return;
   }
@@ -132,9 +143,9 @@ void ChooseWinner(bool one_currency, const std::string& unlike, Comparison* comp
   } else {
     comparison->has_winner = true;
     comparison->winner =
-        fmt::format("A, {}: the cheapest of {} that hold {}, at {}; next is {} with {}", first.name,
-                    holders.size(), target, PricePerHour(first.cost), holders[1]->letter,
-                    PricePerHour(holders[1]->cost));
+        fmt::format("A, {}: the cheapest of {} that hold {}{}, at {}; next is {} with {}",
+                    first.name, holders.size(), target, InFlightWords(first.target_in_flight),
+                    PricePerHour(first.cost), holders[1]->letter, PricePerHour(holders[1]->cost));
   }
 }
 
@@ -161,9 +172,11 @@ void WarnOf(const ComparedRun& a, const ComparedRun& b, const std::string& lette
                     letter, differences.things, words));
   } else if (differences.things == 1) {
     comparison->notes.push_back(fmt::format("A and {} differ in one thing: {}", letter, words));
-  } else if (a.recipe && b.recipe) {
+  } else if (a.recipe && b.recipe && LoadDifferences(a, b).empty()) {
     comparison->notes.push_back(fmt::format(
-        "A and {} do not differ in anything that is kept: what differs is the window", letter));
+        "A and {} do not differ in recipe, target or load, as far as is kept: what differs is the "
+        "window{}",
+        letter, a.info.seed != b.info.seed ? ", and which sessions were drawn" : ""));
   }
   if (a.info.plimsoll_version != b.info.plimsoll_version) {
     comparison->warnings.push_back(fmt::format("A was run by plimsoll {}, {} by {}",
@@ -183,13 +196,6 @@ void WarnOfEnd(const RunInfo& run, const std::string& letter, Comparison* compar
       fmt::format("{} {}{}{}: it is ranked by the steps that it has, and more of them may have "
                   "changed its rank",
                   letter, how, run.message.empty() ? "" : ": ", run.message));
-}
-
-// Sessions of the mix's first step; absent: it has none.
-std::optional<std::uint32_t> FirstStepOf(const ReportModel& model) {
-  const SweepHistory mix = OfLadder(HistoryOf(model), kMixLadder);
-  if (mix.empty()) return std::nullopt;
-  return mix.front().sessions;
 }
 
 void AddNotes(Comparison* comparison) {

@@ -39,13 +39,18 @@ struct RankedRun {
   TargetVerdict verdict;
   Capacity capacity;
   Cost cost;
-  std::optional<double> error_share;  // Of the last step that held.
-  std::optional<double> requests_in_flight;
+  std::optional<double> error_share;         // Of the last step that held.
+  std::optional<double> requests_in_flight;  // Of the last step that held.
+  // Of the step that was the target's; absent: it was not run, or they are not known.
+  std::optional<double> target_in_flight;
 };
 
 // The share of one limit at one number of sessions.
 struct StepDifference {
   std::uint32_t sessions = 0;
+  // Requests that they kept open in each run, mean; absent: not known.
+  std::optional<double> in_flight_first;
+  std::optional<double> in_flight_other;
   Limit limit;
   std::string label;      // "TTFT".
   std::string why_not;    // Why there is no difference; empty: there is one.

@@ -46,6 +46,20 @@ std::string ReplayWords(const ReplaySpec& a, const ReplaySpec& b) {
   return words;
 }
 
+// What decides when a call counts as failed: "call_deadline 10m against 5m, idle_timeout …".
+std::string TimeLimitWords(const TargetPlan& a, const TargetPlan& b) {
+  std::string words;
+  const auto differ = [&words](Duration of_a, Duration of_b, const char* what) {
+    if (of_a == of_b) return;
+    words += fmt::format("{}{} {} against {}", words.empty() ? "" : ", ", what, PrintDuration(of_a),
+                         PrintDuration(of_b));
+  };
+  differ(a.call_deadline, b.call_deadline, "call_deadline");
+  differ(a.idle_timeout, b.idle_timeout, "idle_timeout");
+  differ(a.connect_timeout, b.connect_timeout, "connect_timeout");
+  return words;
+}
+
 std::string Times(const Sweep& sweep) {
   return fmt::format("{} in blocks of {}", PrintDuration(sweep.measure),
                      PrintDuration(sweep.block));
@@ -53,17 +67,47 @@ std::string Times(const Sweep& sweep) {
 
 // Which headers were added, taken out or changed; their values may be nobody's business.
 std::string HeaderWords(const TargetPlan& a, const TargetPlan& b) {
-  std::string words;
-  const auto add = [&words](const std::string& name) {
-    if (words.find(name) == std::string::npos) words += (words.empty() ? "" : ", ") + name;
+  std::vector<std::string> names;
+  const auto add_missing = [&names](const auto& from, const auto& in) {
+    for (const auto& header : from) {
+      const bool known = std::find(in.begin(), in.end(), header) != in.end() ||
+                         std::find(names.begin(), names.end(), header.first) != names.end();
+      if (!known) names.push_back(header.first);
+    }
   };
-  for (const auto& header : a.headers) {
-    if (std::find(b.headers.begin(), b.headers.end(), header) == b.headers.end()) add(header.first);
-  }
-  for (const auto& header : b.headers) {
-    if (std::find(a.headers.begin(), a.headers.end(), header) == a.headers.end()) add(header.first);
-  }
+  add_missing(a.headers, b.headers);
+  add_missing(b.headers, a.headers);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+// "play X-Session-ID against none": which header carries what a router pins a session by.
+std::string AffinityWords(const TargetPlan& a, const TargetPlan& b) {
+  std::string words;
+  const auto differ = [&words](const std::string& of_a, const std::string& of_b, const char* what) {
+    if (of_a == of_b) return;
+    words += fmt::format("{}{} {} against {}", words.empty() ? "" : ", ", what,
+                         of_a.empty() ? "none" : of_a, of_b.empty() ? "none" : of_b);
+  };
+  differ(a.affinity_play_header, b.affinity_play_header, "play");
+  differ(a.affinity_parent_header, b.affinity_parent_header, "parent");
   return words;
+}
+
+// Fields of a target that stand for nothing by themselves: who may call and how it is found.
+std::string AccessWords(const TargetPlan& a, const TargetPlan& b) {
+  std::string words;
+  if (a.bearer_env != b.bearer_env) words = "bearer_env";
+  if (a.ca_file != b.ca_file) words += words.empty() ? "ca_file" : ", ca_file";
+  return words;
+}
+
+// "min_tokens, ignore_eos", "none"; empty: no preflight is kept.
+std::string LengthSwitches(const ComparedRun& run) {
+  if (!run.info.preflight) return "";
+  const bool min_tokens = run.info.preflight->min_tokens;
+  const bool ignore_eos = run.info.preflight->ignore_eos;
+  if (min_tokens && ignore_eos) return "min_tokens, ignore_eos";
+  return min_tokens ? "min_tokens" : ignore_eos ? "ignore_eos" : "none";
 }
 
 std::uint32_t NodesOf(const ComparedRun& run) {
@@ -97,9 +141,29 @@ class Things {
 
 void AddFiles(const ComparedRun& a, const ComparedRun& b, Things* things) {
   if (!a.recipe || !b.recipe) return;
-  for (const FileDifference& file : DiffRecipes(*a.recipe, *b.recipe)) {
+  const std::vector<FileDifference> files = DiffRecipes(*a.recipe, *b.recipe);
+  for (const FileDifference& file : files) {
     things->Add(file.changes, fmt::format("{} ({})", file.file, file.what));
   }
+  // Beside files that differ it says what they do; alone it may say what no file does.
+  things->AddIf(
+      files.empty() && a.recipe->note != b.recipe->note,
+      fmt::format("note of the recipe (\"{}\" against \"{}\")", a.recipe->note, b.recipe->note));
+}
+
+void AddTarget(const TargetPlan& a, const TargetPlan& b, Things* things) {
+  things->AddIf(a.url != b.url, fmt::format("url ({} against {})", a.url, b.url));
+  things->AddIf(a.model != b.model, fmt::format("model ({} against {})", a.model, b.model));
+  const std::string headers = HeaderWords(a, b);
+  things->AddIf(!headers.empty(), fmt::format("target headers ({})", headers));
+  const std::string affinity = AffinityWords(a, b);
+  things->AddIf(!affinity.empty(), fmt::format("affinity headers ({})", affinity));
+  const std::string access = AccessWords(a, b);
+  things->AddIf(!access.empty(), fmt::format("access ({})", access));
+  things->AddIf(a.extra_body != b.extra_body, "extra_body");
+  things->AddIf(a.max_tokens != b.max_tokens,
+                fmt::format("max_tokens ({} against {})", a.max_tokens, b.max_tokens));
+  things->AddIf(a.tools != b.tools, "tools");
 }
 
 }  // namespace
@@ -132,6 +196,18 @@ std::vector<std::string> LoadDifferences(const ComparedRun& a, const ComparedRun
     words.push_back(fmt::format("another warm-up ({} against {})", PrintDuration(of_a.warm_up),
                                 PrintDuration(of_b.warm_up)));
   }
+  if (of_a.drain_limit != of_b.drain_limit) {
+    words.push_back(fmt::format("another drain_limit ({} against {})",
+                                PrintDuration(of_a.drain_limit), PrintDuration(of_b.drain_limit)));
+  }
+  if (of_a.prime_limit != of_b.prime_limit) {
+    words.push_back(fmt::format("another prime_limit ({} against {})",
+                                PrintDuration(of_a.prime_limit), PrintDuration(of_b.prime_limit)));
+  }
+  if (const std::string limits = TimeLimitWords(a.scenario.target, b.scenario.target);
+      !limits.empty()) {
+    words.push_back(fmt::format("other time limits of a call ({})", limits));
+  }
   if (of_a.drain_between_steps != of_b.drain_between_steps) {
     words.push_back(fmt::format("other between_steps ({} against {})", BetweenStepsWord(of_a),
                                 BetweenStepsWord(of_b)));
@@ -142,21 +218,17 @@ std::vector<std::string> LoadDifferences(const ComparedRun& a, const ComparedRun
 RecipeDifferences DifferencesOf(const ComparedRun& a, const ComparedRun& b) {
   Things things;
   AddFiles(a, b, &things);
-  const TargetPlan& of_a = a.scenario.target;
-  const TargetPlan& of_b = b.scenario.target;
   // Where one is not known, the missing price is said.
   things.AddIf(NodesOf(a) != NodesOf(b) && NodesOf(a) > 0 && NodesOf(b) > 0,
                fmt::format("nodes ({} against {})", NodesOf(a), NodesOf(b)));
   const std::string price = PriceWords(a.model.price, b.model.price);
   things.AddIf(!price.empty(), price);
-  things.AddIf(of_a.model != of_b.model,
-               fmt::format("model ({} against {})", of_a.model, of_b.model));
-  const std::string headers = HeaderWords(of_a, of_b);
-  things.AddIf(!headers.empty(), fmt::format("target headers ({})", headers));
-  things.AddIf(of_a.extra_body != of_b.extra_body, "extra_body");
-  things.AddIf(of_a.max_tokens != of_b.max_tokens,
-               fmt::format("max_tokens ({} against {})", of_a.max_tokens, of_b.max_tokens));
-  things.AddIf(of_a.tools != of_b.tools, "tools");
+  AddTarget(a.scenario.target, b.scenario.target, &things);
+  const std::string switches_a = LengthSwitches(a);
+  const std::string switches_b = LengthSwitches(b);
+  things.AddIf(switches_a != switches_b && !switches_a.empty() && !switches_b.empty(),
+               fmt::format("switches of the output's length that are honoured ({} against {})",
+                           switches_a, switches_b));
   const std::string replay = ReplayWords(a.scenario.replay, b.scenario.replay);
   things.AddIf(!replay.empty(), fmt::format("replay ({})", replay));
   things.AddIf(!SameBar(a.model.bar, b.model.bar), "bar");

@@ -11,7 +11,7 @@
 namespace plimsoll {
 
 // Each as "another corpus (…, …)": corpus, mix, bar, replay settings, measured time and blocks,
-// warm-up, what happens between steps.
+// warm-up, drain and prime limit, a call's own time limits, what happens between steps.
 std::vector<std::string> LoadDifferences(const ComparedRun& a, const ComparedRun& b);
 
 // What may be the cause of a difference, with how many things it is.
@@ -19,8 +19,9 @@ struct RecipeDifferences {
   std::size_t things = 0;
   std::vector<std::string> words;
 };
-// Recipe files (each key or hunk is a thing), nodes, price of a node-hour, model, the target's
-// headers and other request settings, replay, bar.
+// Recipe files (each key or hunk is a thing) or else its note, nodes, price of a node-hour, url,
+// model, the target's headers, affinity and other request settings, which switches of the output's
+// length preflight found honoured, replay, bar.
 RecipeDifferences DifferencesOf(const ComparedRun& a, const ComparedRun& b);
 
 }  // namespace plimsoll

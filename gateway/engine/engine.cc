@@ -71,7 +71,8 @@ std::uint32_t Engine::CopyOf(std::uint64_t session_key) const {
 Engine::Ticket Engine::Submit(const EngineRequest& request, EngineObserver& observer) {
   const CallFactors factors = DrawCallFactors(impl_->config.noise, impl_->seeds.calls,
                                               request.session_key, request.call_key);
-  const std::uint32_t copy = CopyOf(request.session_key);
+  const std::uint32_t copy =
+      request.copy && *request.copy < copies() ? *request.copy : CopyOf(request.session_key);
   return Pack(copy, impl_->copies[copy]->Submit(request, factors, observer));
 }
 
@@ -91,6 +92,16 @@ MonoTime Engine::NextTokenAt(Ticket ticket) const {
                                      : MonoTime::max();
 }
 
+MonoTime Engine::StartedAt(Ticket ticket) const {
+  const std::uint32_t copy = CopyIn(ticket);
+  return copy < impl_->copies.size() ? impl_->copies[copy]->StartedAt(IdIn(ticket))
+                                     : MonoTime::max();
+}
+
+void Engine::DropCache(std::uint32_t copy) {
+  if (copy < copies()) impl_->copies[copy]->DropCache();
+}
+
 void Engine::SetCondition(std::uint32_t copy, const EngineCondition& condition) {
   if (copy < copies()) impl_->copies[copy]->SetCondition(condition);
 }
@@ -104,10 +115,13 @@ EngineGauges Engine::gauges() const {
     sum.kv_usage += one.kv_usage / copies();
     sum.prompt_tokens += one.prompt_tokens;
     sum.cached_tokens += one.cached_tokens;
+    sum.first_tokens += one.first_tokens;
     sum.generated_tokens += one.generated_tokens;
     sum.finished += one.finished;
     sum.cancelled += one.cancelled;
     sum.preemptions += one.preemptions;
+    sum.steps += one.steps;
+    sum.busy_steps += one.busy_steps;
   }
   return sum;
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "common/base/scheduler.h"
@@ -33,9 +34,10 @@ struct EngineRequest {
   // prompt_tokens are ignored, missing ones are never cached.
   std::span<const BlockSpan> blocks;
   std::uint32_t prompt_tokens = 0;
-  std::uint32_t output_tokens = 1;  // How many it will generate; 0 counts as 1.
-  std::uint64_t session_key = 0;    // Calls with the same key share the per-session factor.
-  std::uint64_t call_key = 0;       // Seeds the call's own noise.
+  std::uint32_t output_tokens = 1;    // How many it will generate; 0 counts as 1.
+  std::uint64_t session_key = 0;      // Calls with the same key share the per-session factor.
+  std::optional<std::uint32_t> copy;  // Of the engine, instead of the session's; one that exists.
+  std::uint64_t call_key = 0;         // Seeds the call's own noise.
 };
 
 // Called on the scheduler's thread, never from inside Submit().
@@ -56,10 +58,15 @@ struct EngineGauges {
   // Counted at the first token.
   std::uint64_t prompt_tokens = 0;
   std::uint64_t cached_tokens = 0;
+  std::uint64_t first_tokens = 0;  // Requests that have had their first token.
   std::uint64_t generated_tokens = 0;
   std::uint64_t finished = 0;
   std::uint64_t cancelled = 0;
   std::uint64_t preemptions = 0;  // Always 0: see the rules above.
+  // Steps of the model so far, a prefill being one: tokens that a request without noise, decoding
+  // all the time, would have got. And the requests in them, summed over the steps.
+  double steps = 0;
+  double busy_steps = 0;
 };
 
 class Engine {
@@ -88,8 +95,12 @@ class Engine {
   // Unknown tickets: 0 and MonoTime::max(), as for a request that waits.
   std::uint32_t TokensDone(Ticket ticket) const;
   MonoTime NextTokenAt(Ticket ticket) const;
+  // When its prefill began; MonoTime::max() while it waits, and for unknown tickets.
+  MonoTime StartedAt(Ticket ticket) const;
   // From now on; see the rules. An unknown copy is ignored.
   void SetCondition(std::uint32_t copy, const EngineCondition& condition);
+  // Drops what is cached and not in use, as a restart does. An unknown copy is ignored.
+  void DropCache(std::uint32_t copy);
   // Of all copies together; kv_usage is their mean. O(running).
   EngineGauges gauges() const;
   EngineGauges CopyGauges(std::uint32_t copy) const;

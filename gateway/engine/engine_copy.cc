@@ -92,6 +92,16 @@ MonoTime EngineCopy::NextTokenAt(Id id) const {
   return Instant(drift_.AfterWork(now, std::max(0.0, left / speed)));
 }
 
+MonoTime EngineCopy::StartedAt(Id id) const {
+  if (!Alive(id) || slots_[id.slot].state == State::kWaiting) return MonoTime::max();
+  return slots_[id.slot].started;
+}
+
+void EngineCopy::DropCache() {
+  const std::uint32_t rest = cache_.capacity() - cache_.held_blocks();
+  if (cache_.Reserve(rest)) cache_.Unreserve(rest);
+}
+
 EngineGauges EngineCopy::gauges() const {
   EngineGauges gauges = counters_;
   gauges.waiting = waiting_;
@@ -99,6 +109,9 @@ EngineGauges EngineCopy::gauges() const {
   gauges.kv_usage =
       static_cast<double>(cache_.held_blocks()) / static_cast<double>(cache_.capacity());
   const double now = Seconds(scheduler_.Now());
+  const double since = ServedAt(now) - served_;
+  gauges.steps += since;
+  gauges.busy_steps += since * decoding_;
   for (const Finish& finish : finishes_) {
     if (Alive(finish.id)) gauges.generated_tokens += TokensAt(slots_[finish.id.slot], now);
   }
@@ -116,6 +129,7 @@ void EngineCopy::StartNext() {
   AdvanceTo(now);
   UnlinkWaiting(slot);
   r.state = State::kPrefill;
+  r.started = scheduler_.Now();
   prefilling_ = slot;
   const double uncached = static_cast<double>(r.prompt_tokens) -
                           static_cast<double>(r.cached_blocks) * limits::kBlockTokens;
@@ -157,6 +171,9 @@ void EngineCopy::OnPrefillDone() {
   const std::uint32_t cached_tokens = r.cached_blocks * limits::kBlockTokens;
   counters_.prompt_tokens += r.prompt_tokens;
   counters_.cached_tokens += cached_tokens;
+  ++counters_.first_tokens;
+  ++counters_.steps;
+  ++counters_.busy_steps;
   if (decoding_++ == 0) {
     served_ = 0;  // A fresh start keeps the sums small and exact.
     finishes_.clear();
@@ -227,7 +244,10 @@ void EngineCopy::TakeBlocks() {
 }
 
 void EngineCopy::AdvanceTo(double t) {
-  served_ = ServedAt(t);
+  const double now = ServedAt(t);
+  counters_.steps += now - served_;
+  counters_.busy_steps += (now - served_) * decoding_;
+  served_ = now;
   served_at_ = t;
 }
 

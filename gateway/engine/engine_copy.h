@@ -31,6 +31,8 @@ class EngineCopy {
   void SetCondition(const EngineCondition& condition);
   std::uint32_t TokensDone(Id id) const;
   MonoTime NextTokenAt(Id id) const;
+  MonoTime StartedAt(Id id) const;
+  void DropCache();
   EngineGauges gauges() const;
 
  private:
@@ -40,6 +42,7 @@ class EngineCopy {
     EngineObserver* observer = nullptr;
     CallFactors factors;
     double decode_start = 0;  // Virtual service time of its first token.
+    MonoTime started{};       // Its prefill.
     std::uint32_t prompt_tokens = 0;
     std::uint32_t output_tokens = 0;
     std::uint32_t cached_blocks = 0;

@@ -41,10 +41,23 @@ void ReadConditions(FieldReader& fields, bool per_request, std::uint32_t copies,
   }
 }
 
+// Which pages a fault of metrics strikes.
+void ReadPages(FieldReader& fields, FaultRule* rule) {
+  constexpr std::array<std::string_view, 3> kPages = {"all", "engines", "gateway"};
+  const auto choice = fields.Choice("pages", kPages);
+  if (choice) rule->pages = static_cast<FaultPages>(*choice);
+  if (rule->copies.empty()) return;
+  if (rule->pages == FaultPages::kGateway) {
+    fields.Problem("copies", "the gateway's page is of no copy");
+  }
+  rule->pages = FaultPages::kEngines;
+}
+
 // What only some kinds have.
 void ReadDetails(FieldReader& fields, FaultRule* rule) {
   switch (rule->kind) {
     case FaultKind::kRefuse:
+    case FaultKind::kEngineRefuse:
       Take(fields.Count("status", 400, 599), rule->status);
       Take(fields.Time("retry_after"), rule->retry_after);
       break;
@@ -79,8 +92,35 @@ void ReadDetails(FieldReader& fields, FaultRule* rule) {
       Take(fields.Fraction("share"), rule->share);
       break;
     case FaultKind::kCrash:
+      if (fields.Find("down") != nullptr && !(OfCopies(*rule) && ByChance(*rule))) {
+        fields.Problem("down",
+                       "is for copies that crash by chance or under load; elsewhere write for:");
+      } else {
+        Take(fields.Time("down"), rule->down);
+      }
+      break;
+    case FaultKind::kMetricsPartial:
+      ReadPages(fields, rule);
+      if (rule->form == FaultForm::kFamilies) {
+        if (fields.Require("families", "families: [\"vllm:time_to_first_token_seconds\"]")) {
+          if (auto names = fields.Texts("families")) rule->families = *std::move(names);
+        }
+      }
+      break;
+    case FaultKind::kMetricsReset:
+      ReadPages(fields, rule);
+      if (fields.Find("for") != nullptr) {
+        fields.Problem("for", "is not for this kind, which strikes once");
+      }
+      break;
+    case FaultKind::kMetricsMissing:
+    case FaultKind::kMetricsStale:
+      ReadPages(fields, rule);
+      break;
+    case FaultKind::kGaugesFrozen:
     case FaultKind::kHtml:
     case FaultKind::kMalformedToolCalls:
+    case FaultKind::kWrongAnswers:
     case FaultKind::kOrphan:
     case FaultKind::kCacheOff:
     case FaultKind::kStuckQueue:

@@ -22,8 +22,23 @@ constexpr Forms kContextForms[] = {{FaultForm::kOpenAi, "openai"},
                                    {FaultForm::kVllm, "vllm"},
                                    {FaultForm::kLlamaCpp, "llama_cpp"}};
 
+constexpr Forms kToolCallForms[] = {{FaultForm::kMalformedJson, "malformed_json"},
+                                    {FaultForm::kEmptyDelta, "empty_delta"},
+                                    {FaultForm::kMissingName, "missing_name"},
+                                    {FaultForm::kUnknownTool, "unknown_tool"},
+                                    {FaultForm::kBlankRequired, "blank_required"},
+                                    {FaultForm::kSchemaMismatch, "schema_mismatch"},
+                                    {FaultForm::kFinishWithoutCall, "finish_without_call"}};
+constexpr Forms kMissingForms[] = {{FaultForm::kNotFound, "not_found"},
+                                   {FaultForm::kNoAnswer, "close"},
+                                   {FaultForm::kHang, "hang"}};
+constexpr Forms kResetForms[] = {{FaultForm::kCounters, "counters"},
+                                 {FaultForm::kRestart, "restart"}};
+constexpr Forms kPartialForms[] = {{FaultForm::kCut, "cut"}, {FaultForm::kFamilies, "families"}};
+
 constexpr FaultKindInfo kKinds[] = {
     {FaultKind::kRefuse, "refuse", true, kRefuseForms},
+    {FaultKind::kEngineRefuse, "engine_refuse", true, kRefuseForms},
     {FaultKind::kCrash, "crash", true, {}},
     {FaultKind::kHtml, "html", false, {}},
     {FaultKind::kSlowStart, "slow_start", false, kStartForms},
@@ -32,13 +47,19 @@ constexpr FaultKindInfo kKinds[] = {
     {FaultKind::kTruncate, "truncate", true, kTruncateForms},
     {FaultKind::kStall, "stall", true, {}},
     {FaultKind::kGarbage, "garbage", true, kGarbageForms},
-    {FaultKind::kMalformedToolCalls, "malformed_tool_calls", true, {}},
+    {FaultKind::kMalformedToolCalls, "malformed_tool_calls", true, kToolCallForms},
+    {FaultKind::kWrongAnswers, "wrong_answers", true, {}},
     {FaultKind::kUncapped, "uncapped", true, {}},
     {FaultKind::kOrphan, "orphan", true, {}},
     {FaultKind::kSlower, "slower", false, {}},
     {FaultKind::kCacheOff, "cache_off", false, {}},
     {FaultKind::kKvFull, "kv_full", false, {}},
     {FaultKind::kStuckQueue, "stuck_queue", false, {}},
+    {FaultKind::kMetricsMissing, "metrics_missing", false, kMissingForms},
+    {FaultKind::kMetricsStale, "metrics_stale", false, {}},
+    {FaultKind::kMetricsReset, "metrics_reset", false, kResetForms},
+    {FaultKind::kMetricsPartial, "metrics_partial", false, kPartialForms},
+    {FaultKind::kGaugesFrozen, "gauges_frozen", false, {}},
 };
 
 bool OnCopy(const FaultRule& rule, std::uint32_t copy) {
@@ -96,6 +117,32 @@ const FaultRule* ActiveFault(std::span<const FaultRule> rules, FaultKind kind, s
   return nullptr;
 }
 
+const FaultRule* PageFault(std::span<const FaultRule> rules, FaultKind kind, const FaultPage& page,
+                           const FaultMoment& moment) {
+  for (const FaultRule& rule : rules) {
+    if (rule.kind != kind || !ActiveAt(rule, moment)) continue;
+    if (rule.pages != FaultPages::kAll && (rule.pages == FaultPages::kGateway) != page.gateway) {
+      continue;
+    }
+    if (page.gateway) {
+      if (rule.copies.empty()) return &rule;
+      continue;
+    }
+    bool all = true;
+    for (std::uint32_t copy = 0; copy < page.copies; ++copy) all = all && OnCopy(rule, copy);
+    if (page.copy ? OnCopy(rule, *page.copy) : all) return &rule;
+  }
+  return nullptr;
+}
+
+bool OfCopies(const FaultRule& rule) {
+  return rule.kind == FaultKind::kCrash && !rule.copies.empty();
+}
+
+bool ByChance(const FaultRule& rule) {
+  return rule.probability < 1 || rule.in_flight_min > 0;
+}
+
 EngineCondition ConditionAt(std::span<const FaultRule> rules, std::uint32_t copy,
                             const FaultMoment& moment) {
   EngineCondition condition;
@@ -139,8 +186,7 @@ std::optional<Duration> CrashAt(std::span<const FaultRule> rules,
                                 std::optional<Duration> first_request) {
   std::optional<Duration> earliest;
   for (const FaultRule& rule : rules) {
-    const bool by_chance = rule.probability < 1 || rule.in_flight_min > 0 || !rule.copies.empty();
-    if (rule.kind != FaultKind::kCrash || by_chance) continue;
+    if (rule.kind != FaultKind::kCrash || OfCopies(rule) || ByChance(rule)) continue;
     if (const auto at = BeginOf(rule, first_request)) {
       earliest = std::min(earliest.value_or(*at), *at);
     }

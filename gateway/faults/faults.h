@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,8 +17,9 @@ namespace plimsoll {
 
 enum class FaultKind : std::uint8_t {
   // Instead of an answer.
-  kRefuse,        // Answers `status`, with Retry-After if one is set.
-  kCrash,         // The process exits abruptly.
+  kRefuse,        // Answers `status`, with Retry-After if one is set; the engine never sees it.
+  kEngineRefuse,  // The same by the engine, behind the gateway, which may try again elsewhere.
+  kCrash,         // The process exits abruptly, or with `copies` these copies of the engine do.
   kHtml,          // Everything is answered with a web page and 200.
   kSlowStart,     // Not up yet: everything is answered 503, or held until it is up.
   kContextLimit,  // Prompts and answers beyond `tokens` are refused with 400.
@@ -27,7 +29,8 @@ enum class FaultKind : std::uint8_t {
   kStall,          // The stream stops sending, for a time or for ever.
   kGarbage,        // The body is none of the protocol.
   // Of an answer's making.
-  kMalformedToolCalls,  // The answer is a tool call whose arguments are no JSON.
+  kMalformedToolCalls,  // The answer is a tool call that is not well formed.
+  kWrongAnswers,        // A question of the answers' file is answered wrong.
   kUncapped,            // The cap on the answer's length is ignored.
   kOrphan,              // A caller's hang-up does not reach the engine.
   // Of the engine.
@@ -35,6 +38,12 @@ enum class FaultKind : std::uint8_t {
   kCacheOff,    // No prefix is found or kept.
   kKvFull,      // `share` of the cache's blocks is taken and not given back.
   kStuckQueue,  // What waits is never started, and stays though its caller hangs up.
+  // Of the pages of metrics.
+  kMetricsMissing,  // They cannot be had.
+  kMetricsStale,    // They stay as they were.
+  kMetricsReset,    // Their counters begin at 0 again, once.
+  kMetricsPartial,  // They are cut, or lack families.
+  kGaugesFrozen,    // After an abort the engine's gauges stay until its next step.
 };
 
 // How some kinds strike.
@@ -56,7 +65,24 @@ enum class FaultForm : std::uint8_t {
   kOpenAi,      // kContextLimit: the error's shape.
   kVllm,
   kLlamaCpp,
+  kMalformedJson,  // kMalformedToolCalls: as common/record's ToolFault names them.
+  kEmptyDelta,
+  kMissingName,
+  kUnknownTool,
+  kBlankRequired,
+  kSchemaMismatch,
+  kFinishWithoutCall,
+  kNotFound,  // kMetricsMissing: 404 …
+  kNoAnswer,  // … or the connection closes …
+  kHang,      // … or nothing comes.
+  kCounters,  // kMetricsReset: the start time stays …
+  kRestart,   // … or moves with it.
+  kCut,       // kMetricsPartial: the page ends in its middle …
+  kFamilies,  // … or `families` are not on it.
 };
+
+// Which pages a fault of metrics strikes.
+enum class FaultPages : std::uint8_t { kAll, kEngines, kGateway };
 
 struct FaultRule {
   FaultKind kind = FaultKind::kRefuse;
@@ -74,6 +100,9 @@ struct FaultRule {
   std::uint32_t tokens = 4'096;       // kContextLimit: the limit; kUncapped: the answer's length.
   double factor = 2;                  // kSlower.
   double share = 1;                   // kKvFull.
+  Duration down = Duration::max();    // kCrash of copies, by chance or load: away for so long.
+  FaultPages pages = FaultPages::kAll;  // Kinds of the pages of metrics.
+  std::vector<std::string> families;    // kMetricsPartial.
   friend bool operator==(const FaultRule&, const FaultRule&) = default;
 };
 
@@ -112,13 +141,30 @@ const FaultRule* FaultFor(std::span<const FaultRule> rules, std::span<const Faul
                           std::uint64_t seed, const FaultTarget& target, const FaultMoment& moment);
 
 // The kinds by what they do to a request.
-inline constexpr std::array kGateFaults = {FaultKind::kRefuse, FaultKind::kCrash};
+inline constexpr std::array kGatewayFaults = {FaultKind::kRefuse, FaultKind::kCrash};
+inline constexpr std::array kGateFaults = {FaultKind::kRefuse, FaultKind::kCrash,
+                                           FaultKind::kEngineRefuse};
 inline constexpr std::array kAnswerFaults = {FaultKind::kErrorAfter200, FaultKind::kTruncate,
                                              FaultKind::kStall, FaultKind::kGarbage};
 
 // The first rule of that kind that is active, whatever the request; null: none.
 const FaultRule* ActiveFault(std::span<const FaultRule> rules, FaultKind kind, std::uint32_t copy,
                              const FaultMoment& moment);
+// One page of metrics: the gateway's own, one copy's, or that of all copies.
+struct FaultPage {
+  bool gateway = false;
+  std::optional<std::uint32_t> copy;
+  std::uint32_t copies = 1;  // That the engine has.
+};
+// The first rule of that kind that is active and strikes the page; null: none. The page of all
+// copies is struck by rules of all copies only.
+const FaultRule* PageFault(std::span<const FaultRule> rules, FaultKind kind, const FaultPage& page,
+                           const FaultMoment& moment);
+// A crash that ends copies of the engine, and not the process.
+bool OfCopies(const FaultRule& rule);
+// It strikes requests by chance or under load, and not at an instant.
+bool ByChance(const FaultRule& rule);
+
 // The state of one copy of the engine: all active rules together.
 EngineCondition ConditionAt(std::span<const FaultRule> rules, std::uint32_t copy,
                             const FaultMoment& moment);

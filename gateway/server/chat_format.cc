@@ -58,31 +58,9 @@ std::string TokenEvent(const AnswerHead& head, std::uint32_t index, MonoTime sen
       fmt::format(R"(,"plimsoll_sent_ns":{})", sent.time_since_epoch().count()));
 }
 
-namespace {
-
-// Piece `index` of a call's arguments: JSON within a JSON string. The first token is the name's;
-// where it is the only one, the arguments come with it.
-std::string ArgumentsPiece(std::uint32_t index, std::uint32_t total, bool closed) {
-  if (total == 1) return closed ? "{}" : "{";
-  if (index == 0) return "";
-  std::string piece = index == 1 ? R"({\"path\":\")" : "/";
-  piece += kWords[index % kWords.size()];
-  if (index + 1 == total && closed) piece += R"(\"})";
-  return piece;
-}
-
-}  // namespace
-
-std::string ToolCallEvent(const AnswerHead& head, std::uint32_t index, std::uint32_t total,
-                          bool closed, MonoTime sent) {
-  const std::string begin =
-      index > 0 ? "" : fmt::format(R"("id":"call-{}","type":"function",)", head.id);
-  const std::string name = index > 0 ? "" : R"("name":"read_file",)";
+std::string DeltaEvent(const AnswerHead& head, std::string_view delta, MonoTime sent) {
   return Chunk(
-      head,
-      fmt::format(R"({{"index":0,"delta":{{"tool_calls":[{{"index":0,{}"function":{{{}"arguments":)"
-                  R"("{}"}}}}]}},"logprobs":null,"finish_reason":null}})",
-                  begin, name, ArgumentsPiece(index, total, closed)),
+      head, fmt::format(R"({{"index":0,"delta":{},"logprobs":null,"finish_reason":null}})", delta),
       fmt::format(R"(,"plimsoll_sent_ns":{})", sent.time_since_epoch().count()));
 }
 
@@ -105,29 +83,18 @@ std::string TypedErrorEvent(std::string_view message) {
   return "event: error\n" + ErrorEvent(message);
 }
 
-std::string WholeAnswer(const AnswerHead& head, const AnswerUsage& usage, std::string_view reason) {
+std::string TokensText(std::uint32_t count) {
   std::string text;
-  for (std::uint32_t i = 0; i < usage.completion_tokens; ++i) text += TokenText(i);
-  return fmt::format(
-      R"({{"id":"{}","object":"chat.completion","created":{},"model":{},"choices":[{{"index":0,)"
-      R"("message":{{"role":"assistant","content":"{}"}},"logprobs":null,"finish_reason":"{}"}}],)"
-      R"("usage":{}}})",
-      head.id, head.created_s, JsonString(head.model), text, reason, UsageObject(usage));
+  for (std::uint32_t i = 0; i < count; ++i) text += TokenText(i);
+  return text;
 }
 
-std::string WholeToolCall(const AnswerHead& head, const AnswerUsage& usage, bool closed,
-                          std::string_view reason) {
-  std::string arguments;
-  for (std::uint32_t i = 0; i < usage.completion_tokens; ++i) {
-    arguments += ArgumentsPiece(i, usage.completion_tokens, closed);
-  }
+std::string WholeAnswer(const AnswerHead& head, const AnswerUsage& usage,
+                        std::string_view message_json, std::string_view reason) {
   return fmt::format(
       R"({{"id":"{}","object":"chat.completion","created":{},"model":{},"choices":[{{"index":0,)"
-      R"("message":{{"role":"assistant","content":null,"tool_calls":[{{"id":"call-{}",)"
-      R"("type":"function","function":{{"name":"read_file","arguments":"{}"}}}}]}},)"
-      R"("logprobs":null,"finish_reason":"{}"}}],"usage":{}}})",
-      head.id, head.created_s, JsonString(head.model), head.id, arguments, reason,
-      UsageObject(usage));
+      R"("message":{},"logprobs":null,"finish_reason":"{}"}}],"usage":{}}})",
+      head.id, head.created_s, JsonString(head.model), message_json, reason, UsageObject(usage));
 }
 
 std::string ModelsAnswer(std::string_view model, std::int64_t created_s, std::uint32_t limit) {

@@ -24,16 +24,16 @@ struct AnswerUsage {
 
 // The words of an answer: token `index` of a fixed rotation, a space in front of all but the first.
 std::string TokenText(std::uint32_t index);
+// Of the first `count` of them together.
+std::string TokensText(std::uint32_t count);
 
 // Server-sent events, blank line included.
 std::string RoleEvent(const AnswerHead& head);
 // `sent` is the stamp that tests compare with the client's: the monotonic clock at the time of
 // writing, in "plimsoll_sent_ns".
 std::string TokenEvent(const AnswerHead& head, std::uint32_t index, MonoTime sent);
-// The same of an answer that is one tool call of `total` tokens: its name, then its arguments in
-// pieces. The last piece closes them if `closed`.
-std::string ToolCallEvent(const AnswerHead& head, std::uint32_t index, std::uint32_t total,
-                          bool closed, MonoTime sent);
+// The same with a delta of its own, as JSON.
+std::string DeltaEvent(const AnswerHead& head, std::string_view delta, MonoTime sent);
 std::string FinishEvent(const AnswerHead& head, std::string_view reason);
 std::string UsageEvent(const AnswerHead& head, const AnswerUsage& usage);
 std::string ErrorEvent(std::string_view message);
@@ -41,10 +41,9 @@ std::string ErrorEvent(std::string_view message);
 std::string TypedErrorEvent(std::string_view message);
 inline constexpr std::string_view kDoneEvent = "data: [DONE]\n\n";
 
-std::string WholeAnswer(const AnswerHead& head, const AnswerUsage& usage, std::string_view reason);
-// A whole answer that calls a tool; `closed` as in ToolCallEvent.
-std::string WholeToolCall(const AnswerHead& head, const AnswerUsage& usage, bool closed,
-                          std::string_view reason);
+// A whole answer with this "message".
+std::string WholeAnswer(const AnswerHead& head, const AnswerUsage& usage,
+                        std::string_view message_json, std::string_view reason);
 std::string ModelsAnswer(std::string_view model, std::int64_t created_s, std::uint32_t limit);
 // `code` may be empty: null.
 std::string ErrorAnswer(std::string_view message, std::string_view type, std::string_view code);

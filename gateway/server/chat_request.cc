@@ -83,7 +83,9 @@ Status ReadMessages(const dom::object& root, ChatRequest* request) {
     }
     std::uint64_t hash = 0;
     RETURN_IF_ERROR(ReadContent(message, &request->prompt, &hash));
-    if (role == "user" && request->first_user_hash == 0) request->first_user_hash = hash;
+    if (role != "user") continue;
+    if (request->first_user_hash == 0) request->first_user_hash = hash;
+    request->last_user_hash = hash;
   }
   return absl::OkStatus();
 }
@@ -133,6 +135,7 @@ StatusOr<ChatRequest> ParseChatRequest(std::string_view body) {
   request.has_switches = !Absent(root, "min_tokens", &given) || !Absent(root, "ignore_eos", &given);
   dom::array tools;
   request.has_tools = root["tools"].get(tools) == simdjson::SUCCESS && tools.size() > 0;
+  if (request.has_tools) request.tools_json = simdjson::minify(tools);
   if (request.max_tokens && request.min_tokens > *request.max_tokens) {
     return Bad("'min_tokens' must not exceed 'max_tokens'");
   }

@@ -41,7 +41,9 @@ struct ChatRequest {
   bool has_switches = false;          // min_tokens or ignore_eos is there, whatever it says.
   bool has_tools = false;             // At least one is offered.
   std::uint32_t messages = 0;         // > 0.
+  std::string tools_json;             // What is offered, as JSON; empty: nothing.
   std::uint64_t first_user_hash = 0;  // Of the first user message's text; 0: there is none.
+  std::uint64_t last_user_hash = 0;   // Likewise, of the last one.
   PromptHasher prompt;
 };
 

@@ -35,24 +35,35 @@ std::string GarbageBytes(std::string_view id) {
 
 }  // namespace
 
-ChatStream::ChatStream(Scheduler& scheduler, Engine& engine, CopyMetrics& metrics,
-                       HttpResponder responder, ChatStreamOptions options,
-                       std::function<void()> done)
+ChatStream::ChatStream(Scheduler& scheduler, Engine& engine, std::uint32_t copy,
+                       EngineDisplay& display, CallMeter meter, HttpResponder responder,
+                       ChatStreamOptions options, std::function<void()> done)
     : scheduler_(scheduler),
       engine_(engine),
-      metrics_(metrics),
+      copy_(copy),
+      display_(display),
+      meter_(meter),
       responder_(std::move(responder)),
       options_(std::move(options)),
       done_(std::move(done)),
       streaming_(options_.stream && !WantsAnotherType(options_.fault)) {}
 
 ChatStream::~ChatStream() {
+  if (ticket_ == 0) return;
+  Sync();
+  const MonoTime now = scheduler_.Now();
+  const bool frozen = Frozen();
+  display_.Aborting(now, frozen);
   engine_.Cancel(ticket_);
+  meter_.EngineAborted(now);
+  display_.Aborted(now, frozen);
 }
 
 void ChatStream::Submit(const EngineRequest& request) {
-  submitted_ = scheduler_.Now();
   ticket_ = engine_.Submit(request, *this);
+  // Where nothing else is being prefilled it begins at once.
+  display_.Stepped(scheduler_.Now(), engine_.StartedAt(ticket_) != MonoTime::max());
+  meter_.Accepted(streaming_);
   responder_.OnHangUp([this] { OnHungUp(); });
   if (streaming_) {
     responder_.StartStream(
@@ -60,48 +71,68 @@ void ChatStream::Submit(const EngineRequest& request) {
   }
 }
 
+void ChatStream::Sync() {
+  if (ticket_ != 0) meter_.Tokens(engine_.TokensDone(ticket_), scheduler_.Now());
+}
+
+void ChatStream::Fail() {
+  meter_.BrokeOff(scheduler_.Now());
+  responder_.Abort();
+  Leave();
+}
+
 // Work that nobody waits for goes on only where the hang-up does not reach the engine.
 void ChatStream::OnHungUp() {
-  const bool waits = first_token_ == MonoTime{};
-  hung_up_ = ticket_ != 0 && (options_.orphan || (waits && options_.stuck && options_.stuck()));
+  meter_.HungUp(scheduler_.Now());
+  hung_up_ =
+      ticket_ != 0 && (options_.orphan || (!answered_ && options_.stuck && options_.stuck()));
   if (!hung_up_) Leave();
 }
 
 void ChatStream::OnFirstToken(MonoTime at, std::uint32_t cached_tokens) {
+  answered_ = true;
   cached_tokens_ = cached_tokens;
-  first_token_ = last_token_ = at;
-  metrics_.ttft.Observe(ToSeconds(at - submitted_));
+  meter_.FirstToken(at, engine_.StartedAt(ticket_), options_.prompt_tokens, cached_tokens);
+  display_.Stepped(at, true);
   if (streaming_) responder_.Write(RoleEvent(options_.head));
   SendDue();
 }
 
 void ChatStream::OnFinished(MonoTime at) {
   ticket_ = 0;
+  meter_.Tokens(options_.output_tokens, at);
+  meter_.EngineFinished(options_.length_limited, at);
+  display_.Stepped(at, false);
   const bool whole = SendUpTo(options_.output_tokens);
-  const bool stalls = options_.fault && options_.fault->kind == FaultKind::kStall;
-  if (!whole && !stalls) return BreakOff();
-  ++(options_.length_limited ? metrics_.length : metrics_.stop);
-  metrics_.end_to_end.Observe(ToSeconds(at - submitted_));
-  const double further = options_.output_tokens - 1;
-  metrics_.per_output_token.Observe(further > 0 ? ToSeconds(at - first_token_) / further : 0);
-  if (!whole && !hung_up_) return BreakOff();  // The rest comes after the stall.
+  // After a stall the rest is still to come.
+  if (!whole && !hung_up_) return BreakOff();
   Complete();
   Leave();
 }
 
 // Writes the tokens that are out by now, and waits for the next.
 void ChatStream::SendDue() {
+  Sync();
   if (!SendUpTo(engine_.TokensDone(ticket_))) return BreakOff();
   ArmNext();
 }
 
-bool ChatStream::ClosesToolCall() const {
-  return !options_.broken_tool_call && !options_.tool_call_cut;
+std::uint32_t ChatStream::LeadTokens() const {
+  if (!options_.script) return options_.output_tokens;
+  const auto pieces = static_cast<std::uint32_t>(options_.script->size());
+  return options_.output_tokens > pieces ? options_.output_tokens - pieces : 0;
+}
+
+std::string ChatStream::TokenAt(std::uint32_t index, MonoTime now) const {
+  const std::uint32_t lead = LeadTokens();
+  if (index < lead) return TokenEvent(options_.head, index, now);
+  return DeltaEvent(options_.head, options_.script->Delta(index - lead), now);
 }
 
 std::string_view ChatStream::Reason() const {
-  if (options_.tool_call && !options_.tool_call_cut) return "tool_calls";
-  return options_.length_limited ? "length" : "stop";
+  const bool cut = options_.script && options_.script->size() > options_.output_tokens;
+  if (options_.script && options_.script->says_calls() && !cut) return "tool_calls";
+  return options_.length_limited || cut ? "length" : "stop";
 }
 
 // False: the fault's token has come.
@@ -111,21 +142,8 @@ bool ChatStream::SendUpTo(std::uint32_t tokens) {
           ? std::min(options_.fault->after_tokens, options_.output_tokens)
           : UINT32_MAX;
   const std::uint32_t until = std::min(tokens, fault_at);
-  const std::uint32_t news = until > sent_ ? until - sent_ : 0;
-  if (news > 0) {
-    const MonoTime now = scheduler_.Now();
-    // The first token's latency is TTFT; what comes in one look shares its time evenly.
-    const std::uint32_t gaps = news - (sent_ == 0 ? 1 : 0);
-    if (gaps > 0) metrics_.inter_token.Observe(ToSeconds(now - last_token_) / gaps, gaps);
-    last_token_ = now;
-  }
   for (; sent_ < until; ++sent_) {
-    if (!streaming_) continue;
-    const MonoTime now = scheduler_.Now();
-    responder_.Write(
-        options_.tool_call
-            ? ToolCallEvent(options_.head, sent_, options_.output_tokens, ClosesToolCall(), now)
-            : TokenEvent(options_.head, sent_, now));
+    if (streaming_) responder_.Write(TokenAt(sent_, scheduler_.Now()));
   }
   return tokens < fault_at;
 }
@@ -141,6 +159,7 @@ void ChatStream::ArmNext() {
 void ChatStream::BreakOff() {
   if (options_.fault->kind != FaultKind::kStall) {
     BreakBody();
+    meter_.BrokeOff(scheduler_.Now());
     return Leave();
   }
   if (std::exchange(stalled_, true)) return;
@@ -192,13 +211,18 @@ void ChatStream::Leave() {
 }
 
 void ChatStream::Complete() {
+  if (hung_up_) return;
   const AnswerUsage usage{options_.prompt_tokens, options_.output_tokens, cached_tokens_};
   const std::string_view reason = Reason();
+  meter_.Delivered(!streaming_ || options_.include_usage, scheduler_.Now());
   if (!streaming_) {
+    const std::uint32_t lead = LeadTokens();
+    const std::string words = TokensText(lead);
+    const std::string message = options_.script
+                                    ? options_.script->Message(options_.output_tokens - lead, words)
+                                    : AnswerScript({.content = words}, 1).Message(1, "");
     responder_.Send(200, {{"Content-Type", "application/json"}},
-                    options_.tool_call
-                        ? WholeToolCall(options_.head, usage, ClosesToolCall(), reason)
-                        : WholeAnswer(options_.head, usage, reason));
+                    WholeAnswer(options_.head, usage, message, reason));
     return;
   }
   responder_.Write(FinishEvent(options_.head, reason));

@@ -1,7 +1,6 @@
 #include "gateway/server/gateway.h"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,13 +11,15 @@
 #include <fmt/format.h>
 
 #include "common/base/http_date.h"
-#include "common/base/limits.h"
 #include "common/base/rng.h"
+#include "gateway/faults/copy_outages.h"
 #include "gateway/faults/engine_faults.h"
+#include "gateway/metrics/call_meter.h"
+#include "gateway/server/answer_maker.h"
 #include "gateway/server/chat_format.h"
 #include "gateway/server/chat_request.h"
 #include "gateway/server/chat_stream.h"
-#include "gateway/server/engine_metrics.h"
+#include "gateway/server/metrics_desk.h"
 
 namespace plimsoll {
 namespace {
@@ -31,9 +32,9 @@ void SendJson(HttpResponder& responder, int status, std::string_view body) {
   responder.Send(status, {{"Content-Type", "application/json"}}, body);
 }
 
-void SendError(HttpResponder& responder, int status, std::string_view message,
-               std::string_view code = "") {
-  SendJson(responder, status, ErrorAnswer(message, "invalid_request_error", code));
+// Statuses after which a gateway asks another copy.
+bool Retriable(int status) {
+  return status == 429 || status >= 500;
 }
 
 }  // namespace
@@ -53,28 +54,39 @@ class Gateway::Impl {
         engine_faults_(scheduler, engine_, config.faults),
         load_matters_(std::any_of(config.faults.begin(), config.faults.end(),
                                   [](const FaultRule& rule) { return rule.in_flight_min > 0; })),
-        metrics_(engine_.copies()) {
+        maker_(config_),
+        outages_(engine_.copies()),
+        desk_(scheduler, clock, config_, engine_, [this] {
+          for (auto& [number, stream] : streams_) stream->Sync();
+        }) {
     ArmCrash();
+    FollowFaults();
   }
 
   void OnRequest(HttpServerRequest request, HttpResponder responder) {
     if (NotUp(request, responder)) return;
+    const std::string_view path = request.Path();
+    const bool desk = MetricsDesk::Serves(path);
+    const bool internal = desk || path == "/health";
     if (ActiveFault(config_.faults, FaultKind::kHtml, 0, Moment()) != nullptr) {
+      if (!internal) NewCall().Answer(200, Now());
       return responder.Send(200, {{"Content-Type", "text/html; charset=utf-8"}}, kHtmlPage);
     }
-    const std::string_view path = request.Path();
-    const bool api = path.starts_with(config_.prefix);
-    const std::string_view below = api ? path.substr(config_.prefix.size()) : "";
+    const std::string_view below =
+        path.starts_with(config_.prefix) ? path.substr(config_.prefix.size()) : "";
     const bool chat = below == "/chat/completions";
-    if (!chat && below != "/models" && path != "/health" && path != "/metrics") {
-      return SendError(responder, 404, fmt::format("no such path: {}", path));
+    if (!chat && below != "/models" && !internal) {
+      return Reject(NewCall(), responder, 404, fmt::format("no such path: {}", path));
     }
     if (request.method != (chat ? "POST" : "GET")) {
-      return SendError(responder, 405, fmt::format("{} wants {}", path, chat ? "POST" : "GET"));
+      const std::string what = fmt::format("{} wants {}", path, chat ? "POST" : "GET");
+      if (internal) return SendJson(responder, 405, ErrorAnswer(what, "invalid_request_error", ""));
+      return Reject(NewCall(), responder, 405, what);
     }
     if (chat) return OnChat(request, std::move(responder));
-    if (path == "/health") return responder.Send(200, {}, "");
-    if (path == "/metrics") return OnMetrics(std::move(responder));
+    if (desk) return desk_.OnRequest(request, std::move(responder), Moment(), outages_);
+    if (internal) return responder.Send(200, {}, "");
+    NewCall().Answer(200, Now());
     SendJson(responder, 200,
              ModelsAnswer(config_.model, Seconds(wall_start_), config_.context_limit));
   }
@@ -87,6 +99,34 @@ class Gateway::Impl {
   }
 
   FaultMoment Moment() const { return engine_faults_.Moment(); }
+  MonoTime Now() const { return scheduler_.Now(); }
+  CallMeter NewCall() { return {desk_.gateway(), desk_.start(), Now()}; }
+
+  // Brings what faults do by themselves up to date, now and whenever one begins or ends.
+  void FollowFaults() {
+    const FaultMoment moment = Moment();
+    for (const std::uint32_t copy : outages_.Follow(config_.faults, moment)) {
+      if (outages_.Down(copy)) {
+        Fell(copy);
+      } else {
+        desk_.Restart(copy);
+      }
+    }
+    desk_.Follow(moment);
+    std::optional<Duration> next = NextChange(config_.faults, moment);
+    if (const auto back = outages_.NextReturn(moment)) next = std::min(next.value_or(*back), *back);
+    fault_timer_ = next ? scheduler_.At(start_ + *next, [this] { FollowFaults(); }) : Timer();
+  }
+
+  // What the copy was doing is lost, its cache included.
+  void Fell(std::uint32_t copy) {
+    std::vector<std::uint64_t> numbers;
+    for (const auto& [number, stream] : streams_) {
+      if (stream->copy() == copy) numbers.push_back(number);
+    }
+    for (const std::uint64_t number : numbers) streams_.at(number)->Fail();
+    engine_.DropCache(copy);
+  }
 
   void ArmCrash() {
     if (const auto at = CrashAt(config_.faults, Moment().first_request)) {
@@ -99,6 +139,8 @@ class Gateway::Impl {
     const FaultRule* const rule = ActiveFault(config_.faults, FaultKind::kSlowStart, 0, Moment());
     if (rule == nullptr) return false;
     if (rule->form != FaultForm::kSilent) {
+      const std::string_view path = request.Path();
+      if (!MetricsDesk::Serves(path) && path != "/health") NewCall().Answer(503, Now());
       Refuse(503, *rule, responder);
       return true;
     }
@@ -144,165 +186,144 @@ class Gateway::Impl {
   const FaultRule* FaultOf(std::span<const FaultKind> kinds, const FaultTarget& target) const {
     return FaultFor(config_.faults, kinds, config_.seed, target, Moment());
   }
-  bool Strikes(FaultKind kind, const FaultTarget& target) const {
-    return FaultOf({&kind, 1}, target) != nullptr;
+
+  // An error without an engine's part in it.
+  void Reject(CallMeter meter, HttpResponder& responder, int status, std::string_view message) {
+    meter.Answer(status, Now());
+    SendJson(responder, status, ErrorAnswer(message, "invalid_request_error", ""));
   }
 
-  // Refusals and crashes are dealt with here: false, it is over.
-  bool PassGate(const FaultTarget& target, HttpResponder& responder) {
-    const FaultRule* const fault = FaultOf(kGateFaults, target);
+  // Refusals by the gateway and crashes are dealt with here: false, it is over.
+  bool PassGate(const FaultTarget& target, CallMeter& meter, HttpResponder& responder) {
+    const FaultRule* const fault = FaultOf(kGatewayFaults, target);
     if (fault == nullptr) return true;
-    if (fault->kind == FaultKind::kCrash) {
-      crash_();
-    } else {
+    if (fault->kind == FaultKind::kRefuse) {
+      meter.Answer(fault->status, Now());
       Refuse(fault->status, *fault, responder);
+      return false;
     }
-    return false;
+    if (!OfCopies(*fault)) {
+      crash_();
+      return false;
+    }
+    if (ByChance(*fault)) {
+      outages_.Strike(*fault, Moment());
+      FollowFaults();
+    }
+    return true;
+  }
+
+  // The copy that takes the request, the next one where one refuses and retries are left; absent:
+  // the caller has been refused.
+  std::optional<std::uint32_t> Route(const FaultTarget& first, CallMeter& meter,
+                                     HttpResponder& responder) {
+    FaultTarget target = first;
+    for (std::uint32_t attempt = 0;; ++attempt) {
+      const bool down = outages_.Down(target.copy);
+      meter.Forward(down ? nullptr : &desk_.copy(target.copy).counts(), Now());
+      constexpr FaultKind kRefusals[] = {FaultKind::kEngineRefuse};
+      const FaultRule* const fault = down ? nullptr : FaultOf(kRefusals, target);
+      if (!down && fault == nullptr) return target.copy;
+      const int status = down ? 503 : fault->status;
+      if (down) {
+        meter.EngineIsGone(Now());
+      } else {
+        meter.EngineSays(status, Now());
+      }
+      if (attempt == config_.retries || !Retriable(status)) {
+        meter.Answer(status, Now());
+        Refuse(status, down ? FaultRule{} : *fault, responder);
+        return std::nullopt;
+      }
+      meter.Retry();
+      target.number = MixKey(first.number, attempt + 1);
+      target.copy = (first.copy + attempt + 1) % engine_.copies();
+    }
   }
 
   void OnChat(const HttpServerRequest& request, HttpResponder responder) {
     if (!Moment().first_request) {
       engine_faults_.OnFirstRequest();
       ArmCrash();
+      FollowFaults();
     }
+    CallMeter meter = NewCall();
     const auto chat = ParseChatRequest(request.body);
     const std::uint64_t session = chat.ok() ? SessionKey(request, *chat) : 0;
-    const FaultTarget target{.number = ++requests_,
-                             .copy = engine_.CopyOf(session),
-                             .in_flight = load_matters_ ? InFlight() : 0};
-    if (!PassGate(target, responder)) return;
-    if (!chat.ok()) return SendError(responder, 400, MessageOf(chat.status()));
+    FaultTarget target{.number = ++requests_,
+                       .copy = engine_.CopyOf(session),
+                       .in_flight = load_matters_ ? InFlight() : 0};
+    if (!PassGate(target, meter, responder)) return;
+    const auto copy = Route(target, meter, responder);
+    if (!copy) return;
+    target.copy = *copy;
+    if (!chat.ok()) return Invalid(meter, responder, 400, MessageOf(chat.status()));
     if (chat->model != config_.model) {
-      return SendError(responder, 404, fmt::format("The model '{}' does not exist.", chat->model),
-                       "model_not_found");
+      return Invalid(meter, responder, 404,
+                     fmt::format("The model '{}' does not exist.", chat->model), "model_not_found");
     }
     if (chat->has_switches && config_.output_switches == OutputSwitches::kReject) {
-      return SendError(responder, 400, "Unrecognized request arguments: min_tokens, ignore_eos",
-                       "unknown_parameter");
+      return Invalid(meter, responder, 400,
+                     "Unrecognized request arguments: min_tokens, ignore_eos", "unknown_parameter");
     }
-    ChatStreamOptions options = OptionsFor(*chat, target);
+    ChatStreamOptions options = maker_.Make(*chat, target, Moment(), clock_.WallNow());
     const std::uint32_t prompt = options.prompt_tokens;
     const std::uint64_t asked = chat->max_tokens.value_or(options.output_tokens);
     const FaultRule* const limit =
         ActiveFault(config_.faults, FaultKind::kContextLimit, target.copy, Moment());
     if (limit != nullptr && prompt + asked > limit->tokens) {
-      return RefuseContext(limit->form, {limit->tokens, prompt, asked}, responder);
+      return RefuseContext(limit->form, {limit->tokens, prompt, asked}, meter, responder);
     }
     if (prompt + asked > config_.context_limit || !engine_.Fits(prompt, options.output_tokens)) {
-      return RefuseContext(FaultForm::kOpenAi, {Limit(), prompt, asked}, responder);
+      return RefuseContext(FaultForm::kOpenAi, {maker_.Limit(), prompt, asked}, meter, responder);
     }
-    Begin(target.number, session, *chat, std::move(options), std::move(responder));
+    options.stuck = [this, copy] { return Active(FaultKind::kStuckQueue, *copy); };
+    options.frozen = [this, copy] { return Active(FaultKind::kGaugesFrozen, *copy); };
+    Begin(target, session, *chat, std::move(options), meter, std::move(responder));
   }
 
-  static void RefuseContext(FaultForm form, const ContextOverflow& overflow,
-                            HttpResponder& responder) {
+  bool Active(FaultKind kind, std::uint32_t copy) const {
+    return ActiveFault(config_.faults, kind, copy, Moment()) != nullptr;
+  }
+
+  // The engine does not take the request.
+  void Invalid(CallMeter& meter, HttpResponder& responder, int status, std::string_view message,
+               std::string_view code = "") {
+    meter.EngineSays(status, Now());
+    meter.Answer(status, Now());
+    SendJson(responder, status, ErrorAnswer(message, "invalid_request_error", code));
+  }
+
+  void RefuseContext(FaultForm form, const ContextOverflow& overflow, CallMeter& meter,
+                     HttpResponder& responder) {
+    meter.EngineSays(400, Now());
+    meter.Answer(400, Now());
     SendJson(responder, 400,
              form == FaultForm::kVllm       ? VllmContextError(overflow)
              : form == FaultForm::kLlamaCpp ? LlamaCppContextError(overflow)
                                             : OpenAiContextError(overflow));
   }
 
-  ChatStreamOptions OptionsFor(const ChatRequest& chat, const FaultTarget& target) const {
-    ChatStreamOptions options;
-    const std::uint32_t output = OutputOf(chat, target.number);
-    options.head = {fmt::format("chatcmpl-{:016x}", MixKey(config_.seed, 3, target.number)),
-                    config_.model, Seconds(clock_.WallNow())};
-    options.stream = chat.stream;
-    options.include_usage = chat.include_usage;
-    options.length_limited = chat.max_tokens && output == *chat.max_tokens;
-    options.prompt_tokens = PromptTokens(chat);
-    options.output_tokens = output;
-    if (const FaultRule* const fault = FaultOf(kAnswerFaults, target)) options.fault = *fault;
-    constexpr FaultKind kUncapped[] = {FaultKind::kUncapped};
-    if (const FaultRule* const fault = FaultOf(kUncapped, target)) {
-      options.output_tokens = std::max(output, std::min(fault->tokens, RoomOf(chat)));
-      options.length_limited = false;
-    }
-    options.broken_tool_call = Strikes(FaultKind::kMalformedToolCalls, target);
-    const bool calls =
-        chat.has_tools &&
-        Rng(MixKey(config_.seed, 5, target.number)).Chance(config_.tool_call_probability);
-    options.tool_call = calls || options.broken_tool_call;
-    options.tool_call_cut =
-        options.tool_call && !options.broken_tool_call && options.length_limited && !Forces(chat);
-    options.orphan = Strikes(FaultKind::kOrphan, target);
-    options.stuck = [this, copy = target.copy] {
-      return ActiveFault(config_.faults, FaultKind::kStuckQueue, copy, Moment()) != nullptr;
-    };
-    return options;
-  }
-
-  void Begin(std::uint64_t number, std::uint64_t session, const ChatRequest& chat,
-             ChatStreamOptions options, HttpResponder responder) {
+  void Begin(const FaultTarget& target, std::uint64_t session, const ChatRequest& chat,
+             ChatStreamOptions options, const CallMeter& meter, HttpResponder responder) {
+    const std::uint64_t number = target.number;
     const EngineRequest call{.blocks = chat.prompt.blocks(),
                              .prompt_tokens = options.prompt_tokens,
                              .output_tokens = options.output_tokens,
                              .session_key = session,
+                             .copy = target.copy,
                              .call_key = number};
     auto stream = std::make_unique<ChatStream>(
-        scheduler_, engine_, metrics_[engine_.CopyOf(session)], std::move(responder),
+        scheduler_, engine_, target.copy, desk_.copy(target.copy), meter, std::move(responder),
         std::move(options), [this, number] { streams_.erase(number); });
     ChatStream& begun = *stream;
     streams_.emplace(number, std::move(stream));
     begun.Submit(call);
   }
 
-  // With what the chat template adds.
-  std::uint32_t PromptTokens(const ChatRequest& chat) const {
-    const double tokens =
-        config_.template_request_tokens +
-        static_cast<double>(config_.template_message_tokens) * chat.messages +
-        std::round(config_.tokens_per_word * static_cast<double>(chat.prompt.tokens()));
-    return static_cast<std::uint32_t>(std::min(tokens, 4e9));
-  }
-
-  bool Forces(const ChatRequest& chat) const {
-    return config_.output_switches == OutputSwitches::kHonour &&
-           ((chat.ignore_eos && chat.max_tokens) || chat.min_tokens > 0);
-  }
-
-  // Where an answer ends by itself: at its natural length, or a token earlier by chance.
-  std::uint32_t NaturalLength(std::uint64_t number) const {
-    const double p = config_.stop_probability;
-    if (p <= 0) return config_.output_natural;
-    const double u = Rng(MixKey(config_.seed, 4, number)).Uniform();
-    const double length = 1 + std::floor(std::log1p(-u) / std::log1p(-p));
-    return static_cast<std::uint32_t>(std::min<double>(config_.output_natural, length));
-  }
-
-  // ignore_eos and min_tokens force a length; otherwise the answer ends by itself.
-  std::uint32_t OutputOf(const ChatRequest& chat, std::uint64_t number) const {
-    const std::uint32_t most = chat.max_tokens.value_or(RoomOf(chat));
-    const std::uint32_t natural = std::max(1u, std::min(most, NaturalLength(number)));
-    if (!Forces(chat)) return natural;
-    return chat.ignore_eos && chat.max_tokens ? most : std::max(chat.min_tokens, natural);
-  }
-
-  std::uint32_t RoomOf(const ChatRequest& chat) const {
-    const std::uint32_t prompt = PromptTokens(chat);
-    return config_.context_limit > prompt ? config_.context_limit - prompt : 1;
-  }
-
-  std::uint64_t Limit() const {
-    return std::min<std::uint64_t>(config_.context_limit,
-                                   std::uint64_t{config_.engine.kv_blocks} * limits::kBlockTokens);
-  }
-
   static std::uint64_t SessionKey(const HttpServerRequest& request, const ChatRequest& chat) {
     const std::string_view id = request.Header("x-session-id");
     return id.empty() ? chat.first_user_hash : HashBytes(id);
-  }
-
-  void OnMetrics(HttpResponder responder) {
-    std::vector<EngineGauges> gauges;
-    for (std::uint32_t i = 0; i < engine_.copies(); ++i) gauges.push_back(engine_.CopyGauges(i));
-    responder.Send(200, {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}},
-                   FormatMetrics({.model = config_.model,
-                                  .started = wall_start_,
-                                  .copies = metrics_,
-                                  .gauges = gauges,
-                                  .kv_blocks = config_.engine.kv_blocks,
-                                  .prefix_cache = config_.engine.prefix_cache}));
   }
 
   Scheduler& scheduler_;
@@ -315,10 +336,13 @@ class Gateway::Impl {
   Engine engine_;
   EngineFaults engine_faults_;
   const bool load_matters_;
-  std::vector<CopyMetrics> metrics_;
+  const AnswerMaker maker_;
+  CopyOutages outages_;
+  MetricsDesk desk_;
   std::unordered_map<std::uint64_t, std::unique_ptr<ChatStream>> streams_;  // By request number.
   std::vector<std::pair<HttpServerRequest, HttpResponder>> held_;  // Until the gateway is up.
   Timer crash_timer_;
+  Timer fault_timer_;
   Timer up_timer_;
 };
 

@@ -1,5 +1,6 @@
 #include "gateway/server/gateway_config.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -11,6 +12,7 @@
 #include <string>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "common/config/document.h"
 #include "common/config/field_reader.h"
@@ -83,6 +85,34 @@ void ReadAnswers(FieldReader& top, GatewayConfig* config) {
   ReadTemplate(top, config);
 }
 
+// One kind, or a list of them.
+void ReadMetrics(FieldReader& top, GatewayConfig* config) {
+  const ConfigNode* const node = top.Find("metrics");
+  if (node == nullptr) return;
+  std::vector<MetricKind> kinds;
+  if (node->kind == ConfigNode::Kind::kList) {
+    const auto names = top.Texts("metrics");
+    if (!names) return;
+    for (const std::string& name : *names) {
+      const auto kind = MetricKindNamed(name);
+      if (!kind) {
+        return top.Problem("metrics", fmt::format("\"{}\" is none of {}", name,
+                                                  fmt::join(kMetricKindNames, ", ")));
+      }
+      kinds.push_back(*kind);
+    }
+  } else if (const auto choice = top.Choice("metrics", kMetricKindNames)) {
+    kinds.push_back(static_cast<MetricKind>(*choice));
+  } else {
+    return;
+  }
+  if (kinds.empty()) return top.Problem("metrics", "is empty, write e.g. [vllm, envoy]");
+  if (std::count_if(kinds.begin(), kinds.end(), IsEngine) > 1) {
+    return top.Problem("metrics", "names several engines, which are all alike: name one");
+  }
+  config->metrics = std::move(kinds);
+}
+
 void ReadAll(const ConfigNode& root, Problems& problems, GatewayConfig* config) {
   FieldReader top(root, "", problems);
   ReadListen(top, config);
@@ -93,6 +123,10 @@ void ReadAll(const ConfigNode& root, Problems& problems, GatewayConfig* config) 
   Take(top.Text("model"), config->model);
   Take(top.Count("context_limit", 1, 100'000'000), config->context_limit);
   ReadAnswers(top, config);
+  ReadMetrics(top, config);
+  Take(top.Time("stats_flush"), config->stats_flush);
+  Take(top.Count("retries", 0, 10), config->retries);
+  Take(top.Text("answers"), config->answers_file);
   Take(top.Count("seed", 0, std::numeric_limits<std::uint64_t>::max()), config->seed);
   ReadEngine(top, &config->engine);
   ReadNoise(top, &config->engine.noise);
@@ -124,7 +158,12 @@ StatusOr<GatewayConfig> LoadGatewayConfig(const std::string& file) {
   }
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   if (in.bad()) return absl::NotFoundError(fmt::format("{}: cannot be read", file));
-  return ParseGatewayConfig(text, file);
+  ASSIGN_OR_RETURN(GatewayConfig config, ParseGatewayConfig(text, file));
+  if (!config.answers_file.empty()) {
+    const auto path = std::filesystem::path(file).parent_path() / config.answers_file;
+    ASSIGN_OR_RETURN(config.answers, AnswerBook::Load(path.string()));
+  }
+  return config;
 }
 
 }  // namespace plimsoll

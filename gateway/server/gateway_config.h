@@ -2,13 +2,17 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "common/base/status.h"
+#include "common/base/time.h"
+#include "gateway/answers/answer_book.h"
 #include "gateway/engine/engine_config.h"
 #include "gateway/faults/faults.h"
+#include "gateway/metrics/metric_kind.h"
 
 namespace plimsoll {
 
@@ -36,6 +40,12 @@ struct GatewayConfig {
   std::uint32_t template_message_tokens = 0;
   double tokens_per_word = 1;
   std::uint64_t seed = 1;  // Of drift, calls and faults.
+  // Whose names the pages of metrics have: at least one; of the engines' at most one.
+  std::vector<MetricKind> metrics = {MetricKind::kVllm};
+  Duration stats_flush = 5s;  // Envoy's histograms show what was observed by the last flush.
+  std::uint32_t retries = 0;  // Of an attempt that a copy of the engine refused, at the next copy.
+  std::string answers_file;   // As written; empty: none.
+  std::shared_ptr<const AnswerBook> answers;  // What is in it; null: not loaded.
   EngineConfig engine;
   std::vector<FaultRule> faults;
 };
@@ -44,7 +54,7 @@ struct GatewayConfig {
 // keys, wrong types and values out of range are errors, all of them listed as "file:line: path:
 // problem".
 StatusOr<GatewayConfig> ParseGatewayConfig(std::string_view yaml, std::string_view file);
-// The same from a file.
+// The same from a file, with its answers' file, which is looked for beside it.
 StatusOr<GatewayConfig> LoadGatewayConfig(const std::string& file);
 
 }  // namespace plimsoll

@@ -1,6 +1,6 @@
 // What one simulated step costs: five minutes of 15 lanes, in the whole rig (coordinator, two
 // agents, links, engine model with its noise). The design's bound is 10 ms of CPU, median of 20.
-// Verdicts are calibrated with hundreds of thousands of such steps.
+// Verdicts are calibrated with hundreds of thousands of such steps. 1: the bound is missed.
 #include <algorithm>
 #include <cstdio>
 #include <memory>
@@ -13,6 +13,8 @@
 
 namespace plimsoll {
 namespace {
+
+constexpr double kMillisMax = 10;
 
 double CpuMs() {
   rusage usage{};
@@ -63,10 +65,13 @@ int Main() {
   const double median = (cpu_ms[9] + cpu_ms[10]) / 2;
   std::printf("a 5-minute step of 15 lanes: CPU median %.2f ms, min %.2f, max %.2f (20 seeds)\n",
               median, cpu_ms.front(), cpu_ms.back());
-  std::printf("measured attempts a step %.0f, tasks a run %.0f, %.2f us a task; bound 10 ms: %s\n",
+  std::printf("measured attempts a step %.0f, tasks a run %.0f, %.2f us a task\n",
               static_cast<double>(calls) / 20, static_cast<double>(tasks) / 20,
-              median * 1e3 / (static_cast<double>(tasks) / 20), median <= 10 ? "met" : "NOT met");
-  return 0;
+              median * 1e3 / (static_cast<double>(tasks) / 20));
+  const bool met = median <= kMillisMax;
+  std::printf("a simulated step: median %.2f ms of CPU; goal %g ms: %s\n", median, kMillisMax,
+              met ? "met" : "NOT met");
+  return met ? 0 : 1;
 }
 
 }  // namespace

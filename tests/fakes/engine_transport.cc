@@ -131,6 +131,8 @@ std::optional<Fault> EngineTransport::FaultByRule(const CallRequest& request) co
                            .copy = engine_.CopyOf(EngineCall::SessionKey(request)),
                            .in_flight = load.running + load.waiting};
   if (const FaultRule* const rule = FaultFor(options_.rules, kGateFaults, 1, target, moment)) {
+    // A copy that is gone is the gateway's to tell.
+    if (OfCopies(*rule)) return Fault{.outcome = Outcome::kRefused, .status = 503};
     if (rule->kind == FaultKind::kCrash)
       return Fault{.outcome = Outcome::kConnectError, .status = 0};
     const bool busy = rule->status == 429 || rule->status == 503;

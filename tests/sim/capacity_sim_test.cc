@@ -1,6 +1,10 @@
 // Does the reported interval hold the truth? Sweeps of short steps against the crossing found from
 // at least 10,000 calls a step, on five engine configurations, drift off, fixed seeds.
+#include <algorithm>
 #include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "coordinator/judge/capacity.h"
 #include "gtest/gtest.h"
@@ -99,6 +103,12 @@ bool Holds(const CapacityBand& band, const CapacityEnd& truth) {
   return !Less(truth, band.low) && !Less(band.high, truth);
 }
 
+// An interval that is open at an end says little there, and counts as a miss where it should be
+// closed.
+bool Closed(const CapacityBand& band) {
+  return !band.low.open() && !band.high.open();
+}
+
 TEST(CapacityInTheSimulator, TheTrueCrossingLiesWithinTheReportedInterval) {
   int inside = 0;
   for (const Config& config : Configs()) {
@@ -107,9 +117,7 @@ TEST(CapacityInTheSimulator, TheTrueCrossingLiesWithinTheReportedInterval) {
     ASSERT_TRUE(capacity.band.has_value()) << config.name;
     const CapacityEnd truth = TrueCrossing(sweep);
     EXPECT_EQ(truth.kind, CapacityEnd::Kind::kAt) << config.name;
-    // An interval that is open says little, and counts as a miss.
-    const bool closed = !capacity.band->low.open() && !capacity.band->high.open();
-    const bool holds = closed && Holds(*capacity.band, truth);
+    const bool holds = Closed(*capacity.band) && Holds(*capacity.band, truth);
     inside += holds ? 1 : 0;
     std::printf("%-14s true crossing %.2f; %s: %s\n", config.name, truth.sessions,
                 capacity.sentence.c_str(), holds ? "inside" : "OUTSIDE");
@@ -119,7 +127,7 @@ TEST(CapacityInTheSimulator, TheTrueCrossingLiesWithinTheReportedInterval) {
   EXPECT_GE(inside, 4);
 }
 
-TEST(CapacityInTheSimulator, IsSaidOfACrossingBelowTheFirstStepAndAboveTheLast) {
+TEST(CapacityInTheSimulator, IsSaidOfACrossingFarBelowTheFirstStepAndFarAboveTheLast) {
   SimOptions sweep = Sweep(Engine(nullptr));
   sweep.settings.sessions = {24, 32};
   const Capacity below = Reported(sweep);
@@ -132,24 +140,82 @@ TEST(CapacityInTheSimulator, IsSaidOfACrossingBelowTheFirstStepAndAboveTheLast) 
   EXPECT_EQ(above.sentence.rfind(">= 3 sessions (", 0), 0u) << above.sentence;
 }
 
-// The bar is the true P90 at six sessions, so that the crossing is just there.
-TEST(CapacityInTheSimulator, IsSaidOfACrossingExactlyAtAStep) {
+// A sweep whose true crossing is at `crossing` sessions: the bar is their true P90.
+SimOptions CrossingAt(std::uint32_t crossing, std::vector<std::uint32_t> steps) {
   SimOptions sweep = Sweep(Engine(nullptr));
   sweep.bar.limits.resize(1);
-  sweep.bar.limits[0].value = *LongStep(sweep, 6).at(0).value;
-  int inside = 0;
-  constexpr int kSweeps = 8;
+  sweep.bar.limits[0].value = *LongStep(sweep, crossing).at(0).value;
+  sweep.settings.sessions = std::move(steps);
+  return sweep;
+}
+
+constexpr int kSweeps = 8;
+
+// What is reported where no step ends the sweep: a step that is too close and leans to fail would,
+// and leave the upper end open. The steps that it left out are run by themselves.
+Capacity OfAllSteps(SimOptions options) {
+  SweepHistory history;
+  std::vector<std::uint32_t>& planned = options.settings.sessions;
+  while (!planned.empty()) {
+    FleetSim sim(options);
+    const RunResult result = sim.Run();
+    ExpectIdentities(result);
+    if (result.history.empty()) break;
+    history.insert(history.end(), result.history.begin(), result.history.end());
+    const std::uint32_t last = history.back().sessions;
+    planned.erase(planned.begin(), std::upper_bound(planned.begin(), planned.end(), last));
+  }
+  return CapacityOf(history);
+}
+
+// In how many sweeps, each on sessions and a path of the engine of its own, `right` says yes.
+template <typename Fn>
+int CountSweeps(SimOptions sweep, Fn right) {
+  int count = 0;
   for (int i = 0; i < kSweeps; ++i) {
     sweep.plan.seed = 42 + i;
     sweep.engine_seeds = {.path = 7u + i, .calls = 7u + i};
-    const Capacity capacity = Reported(sweep);
-    const bool holds = Holds(*capacity.band, {.sessions = 6});
-    inside += holds ? 1 : 0;
-    std::printf("seed %d: %s: %s\n", 42 + i, capacity.sentence.c_str(),
-                holds ? "inside" : "OUTSIDE");
+    const Capacity capacity = OfAllSteps(sweep);
+    const bool yes = capacity.band.has_value() && right(capacity);
+    count += yes ? 1 : 0;
+    std::printf("seed %d: %s: %s\n", 42 + i, capacity.sentence.c_str(), yes ? "right" : "WRONG");
     std::fflush(stdout);
   }
+  return count;
+}
+
+TEST(CapacityInTheSimulator, IsSaidOfACrossingExactlyAtAStep) {
+  const int inside = CountSweeps(CrossingAt(6, {2, 6, 24}), [](const Capacity& capacity) {
+    return Closed(*capacity.band) && Holds(*capacity.band, {.sessions = 6});
+  });
   EXPECT_GE(inside, kSweeps - 1);
+}
+
+// One session below the first step: that the step holds is never claimed, and that the last misses
+// is.
+TEST(CapacityInTheSimulator, IsSaidOfACrossingJustBelowTheFirstStep) {
+  const int right = CountSweeps(CrossingAt(5, {6, 24}), [](const Capacity& capacity) {
+    const CapacityBand& band = *capacity.band;
+    const bool said =
+        capacity.sentence.rfind("< 6 sessions (", 0) == 0 ||
+        capacity.sentence.find("lower end open: the sweep began at 6") != std::string::npos;
+    return band.low.kind == CapacityEnd::Kind::kBelow &&
+           band.high.kind != CapacityEnd::Kind::kAtLeast && said;
+  });
+  EXPECT_GE(right, kSweeps - 1);
+}
+
+// One session above the last: that the step misses is never claimed, and that the first holds is.
+TEST(CapacityInTheSimulator, IsSaidOfACrossingJustAboveTheLastStep) {
+  const int right = CountSweeps(CrossingAt(7, {2, 6}), [](const Capacity& capacity) {
+    const CapacityBand& band = *capacity.band;
+    const bool said =
+        capacity.sentence.rfind(">= 6 sessions (", 0) == 0 ||
+        capacity.sentence.find("upper end open: the sweep stopped at 6") != std::string::npos;
+    return band.high.kind == CapacityEnd::Kind::kAtLeast &&
+           band.low.kind != CapacityEnd::Kind::kBelow && said;
+  });
+  EXPECT_GE(right, kSweeps - 1);
 }
 
 // Sessions at which a long step's share still reaches p0.

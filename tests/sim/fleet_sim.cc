@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "common/base/wall_watch.h"
 #include "tests/fakes/skewed_scheduler.h"
 
 namespace plimsoll {
@@ -12,13 +13,22 @@ namespace {
 constexpr char kBuild[] = "sim";
 constexpr char kDigest[] = "00000000000000000000000000000000000000000000000000000000000000aa";
 
-// A simulated host has nothing of its own to do, so it is never the bottleneck.
+// A simulated host has nothing of its own to do, so it is never the bottleneck. Its wall clock may
+// be set.
 class IdleLoad final : public SelfLoad {
  public:
-  void Reset() override {}
+  explicit IdleLoad(const Clock& clock) : wall_(clock) {}
+  void Reset() override { wall_.Reset(); }
   Duration loop_lag_max() const override { return Duration{0}; }
   Duration loop_stalled() const override { return Duration{0}; }
   double cpu_share_max() const override { return 0; }
+  Duration wall_moved() const override {
+    wall_.Look();
+    return wall_.moved();
+  }
+
+ private:
+  mutable WallWatch wall_;  // Looked at when asked: nothing samples it on the way.
 };
 
 class SharedShelf final : public CorpusShelf {
@@ -44,6 +54,7 @@ class FleetSim::Host {
       : scheduler_(sim.scheduler_,
                    FromSeconds(ToSeconds(sim.options_.clock_spread) *
                                Rng(MixKey(sim.options_.network.seed, incarnation)).Uniform())),
+        wall_(sim.scheduler_),
         shelf_(sim.options_.corpus) {
     Hello hello;
     hello.build = kBuild;
@@ -68,11 +79,13 @@ class FleetSim::Host {
     id = sim.network_.last_link();
     agent_->Attach(*link_);
   }
+  void SetWall(Duration by) { wall_.Set(by); }
   LinkId id = 0;
 
  private:
   SkewedScheduler scheduler_;
-  IdleLoad load_;
+  SteppingClock wall_;
+  IdleLoad load_{wall_};
   SharedShelf shelf_;
   std::unique_ptr<CoordinatorLink> link_;
   std::unique_ptr<Agent> agent_;
@@ -135,6 +148,7 @@ FleetSim::FleetSim(SimOptions options)
               .journal = *journal_,
               .spawner = spawner_.get(),
               .signals = options_.servers,
+              .clock = &wall_,
               .preflight =
                   [this](std::function<void(PreflightReport)> done) {
                     scheduler_.Post([this, done = std::move(done)] { done(options_.preflight); });
@@ -171,6 +185,14 @@ void FleetSim::KillAgentAt(Duration at, std::uint32_t slot) {
 
 void FleetSim::SilenceAgentAt(Duration at, std::uint32_t slot) {
   At(at, [this, slot] { network_.Silence(hosts_[slot]->id); });
+}
+
+void FleetSim::SetAgentWallAt(Duration at, std::uint32_t slot, Duration by) {
+  At(at, [this, slot, by] { hosts_[slot]->SetWall(by); });
+}
+
+void FleetSim::SetCoordinatorWallAt(Duration at, Duration by) {
+  At(at, [this, by] { wall_.Set(by); });
 }
 
 void FleetSim::StallCoordinatorAt(Duration at, Duration length) {

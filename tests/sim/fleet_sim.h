@@ -16,6 +16,7 @@
 #include "tests/fakes/memory_network.h"
 #include "tests/fakes/sim_scheduler.h"
 #include "tests/fakes/stalling_scheduler.h"
+#include "tests/fakes/stepping_clock.h"
 #include "tests/sim/sim_servers.h"
 
 namespace plimsoll {
@@ -47,6 +48,10 @@ class FleetSim {
   // At `at` of virtual time: the agent's process is gone, or the network around it falls silent.
   void KillAgentAt(Duration at, std::uint32_t slot);
   void SilenceAgentAt(Duration at, std::uint32_t slot);
+  // The wall clock of an agent's machine, or of the coordinator's, is set by so much; what is
+  // monotonic goes on.
+  void SetAgentWallAt(Duration at, std::uint32_t slot, Duration by);
+  void SetCoordinatorWallAt(Duration at, Duration by);
   // The coordinator's loop runs nothing for so long, while its links stay up.
   void StallCoordinatorAt(Duration at, Duration length);
   void StopAt(Duration at, int count);
@@ -73,6 +78,7 @@ class FleetSim {
   SimOptions options_;
   SimScheduler scheduler_;
   StallingScheduler coordinator_{scheduler_};
+  SteppingClock wall_{scheduler_};  // The coordinator's.
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<EngineFaults> engine_faults_;
   MemoryNetwork network_;

@@ -75,6 +75,14 @@ TEST(CheckText, ShowsEveryLadderAndTheBudget) {
   ExpectGolden("check/ladders.txt", Checked(yaml + "ladders: [mix, light]\n", Small()));
 }
 
+// Sessions that pause keep fewer requests open the faster they are served.
+TEST(CheckText, SaysHowManyRequestsAStepKeepsInFlight) {
+  const std::string text =
+      Checked(std::string(kRehearsal) + "replay: {think_time: recorded}\n", Small());
+  EXPECT_THAT(text, ::testing::ContainsRegex("1 +2 +[0-9.]+–[0-9.]+ +1 +1"));
+  EXPECT_THAT(Checked(kRehearsal, Small()), ::testing::ContainsRegex("3 +12\\* +12.0 +6 +6"));
+}
+
 TEST(CheckText, FitsAHundredColumnsAlsoWithManyAgents) {
   std::string yaml = kRehearsal;
   yaml.replace(yaml.find("{local: 2}"), 10, "{agents: 10000, listen: \"127.0.0.1:7420\"}");

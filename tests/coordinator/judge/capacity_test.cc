@@ -116,7 +116,11 @@ TEST(Capacity, IsInterpolatedWithItsBand) {
   EXPECT_EQ(capacity.sentence,
             "12.5 → 12 sessions [10–14] (9.6 requests in flight [8.0–11.2], interpolated), limited "
             "by TTFT; 10 held, 15 did not: TTFT");
-  EXPECT_EQ(PartsSentence(capacity), "TTFT 12.5 [10–14] · errors >= 15");
+  EXPECT_EQ(PartsSentence(capacity),
+            "TTFT 12.5 [10–14] (9.6 requests in flight) · errors >= 15 (12.0 requests in flight)");
+  EXPECT_EQ(CapacityNumber(capacity),
+            "12.5 → 12 sessions [10–14] (9.6 requests in flight [8.0–11.2], interpolated)");
+  EXPECT_EQ(WholeSessions(*capacity.band), "12 [10–14]");
 }
 
 TEST(Capacity, SaysNoMoreThanWasMeasured) {
@@ -210,7 +214,9 @@ TEST(Capacity, IsThatOfThePartThatIsCrossedFirst) {
   EXPECT_EQ(Text(capacity.band), "12.00 [10.12-14.44]");
   EXPECT_EQ(capacity.limited_by, Metric::kErrors);
   EXPECT_EQ(capacity.limiting_part, 1u);
-  EXPECT_EQ(PartsSentence(capacity), "TTFT 12.5 [10–14] · errors 12 [10–open]");
+  EXPECT_EQ(
+      PartsSentence(capacity),
+      "TTFT 12.5 [10–14] (9.6 requests in flight) · errors 12 [10–open] (9.6 requests in flight)");
 }
 
 TEST(Capacity, TellsSeveralLimitsOfOneMetricApart) {
@@ -223,7 +229,9 @@ TEST(Capacity, TellsSeveralLimitsOfOneMetricApart) {
       {step(10, kAllWithin, {1, 0.995, 1}), step(20, {0.95, 0.92, 0.97}, {0.97, 0.95, 0.985})});
   EXPECT_EQ(capacity.limiting_part, 1u);
   EXPECT_THAT(capacity.sentence, HasSubstr("limited by TTFT P99"));
-  EXPECT_THAT(PartsSentence(capacity), HasSubstr("TTFT P90 >= 20 · TTFT P99 13.3 [11–16]"));
+  EXPECT_THAT(PartsSentence(capacity),
+              HasSubstr("TTFT P90 >= 20 (16.0 requests in flight) · TTFT P99 13.3 [11–16] (10.4 "
+                        "requests in flight)"));
 }
 
 TEST(Capacity, APartThatWasNotJudgedAnyMoreBoundsTheLowEnd) {
@@ -237,7 +245,7 @@ TEST(Capacity, APartThatWasNotJudgedAnyMoreBoundsTheLowEnd) {
   const Capacity blind = CapacityOf({Step(5, kNoData, {0.3, 0.25, 0.35})});
   EXPECT_FALSE(blind.parts[0].band.has_value());
   EXPECT_EQ(Text(blind.band), "<5 [<5-<5]");
-  EXPECT_EQ(PartsSentence(blind), "TTFT no data · errors < 5");
+  EXPECT_EQ(PartsSentence(blind), "TTFT no data · errors < 5 (4.0 requests in flight)");
 }
 
 TEST(Capacity, VoidStepsSayNothing) {

@@ -68,13 +68,15 @@ ToyStep Play(Rng& rng, std::uint32_t lanes, double calls_a_cell, double limit) {
   for (std::uint32_t lane = 0; lane < lanes; ++lane) {
     double session = kSessionSigma * rng.Normal();
     for (std::uint32_t b = 0; b < kBlocks; ++b) {
-      ShareCell cell{.lane = lane, .block = b, .n = Poisson(rng, calls_a_cell)};
-      for (std::uint64_t i = 0; i < cell.n; ++i) {
-        if (rng.Chance(1 / 40.0)) session = kSessionSigma * rng.Normal();
-        const double cold = rng.Chance(kColdChance) ? kColdLog : 0;
-        cell.hits += drift[b] + session + cold + kCallSigma * rng.Normal() <= limit ? 1 : 0;
+      for (const std::uint8_t half : {std::uint8_t{0}, std::uint8_t{1}}) {
+        ShareCell cell{.lane = lane, .block = b, .n = Poisson(rng, calls_a_cell / 2), .half = half};
+        for (std::uint64_t i = 0; i < cell.n; ++i) {
+          if (rng.Chance(1 / 40.0)) session = kSessionSigma * rng.Normal();
+          const double cold = rng.Chance(kColdChance) ? kColdLog : 0;
+          cell.hits += drift[b] + session + cold + kCallSigma * rng.Normal() <= limit ? 1 : 0;
+        }
+        step.cells.push_back(cell);
       }
-      step.cells.push_back(cell);
     }
   }
   return step;

@@ -18,19 +18,30 @@ namespace {
 
 using Cells = std::vector<ShareCell>;
 
-// One block, a cell a lane.
+// The same counts in each half of two blocks: nothing that lanes do together.
+void AddLane(Cells& cells, std::uint32_t lane, std::uint64_t hits, std::uint64_t n) {
+  for (std::uint32_t block = 0; block < 2; ++block) {
+    for (const std::uint8_t half : {std::uint8_t{0}, std::uint8_t{1}}) {
+      cells.push_back({.lane = lane, .block = block, .n = n, .hits = hits, .half = half});
+    }
+  }
+}
+
 Cells Lanes(const std::vector<std::pair<std::uint64_t, std::uint64_t>>& hits_of_n) {
   Cells cells;
-  for (const auto& [hits, n] : hits_of_n) {
-    cells.push_back({.lane = static_cast<std::uint32_t>(cells.size()), .n = n, .hits = hits});
-  }
+  std::uint32_t lane = 0;
+  for (const auto& [hits, n] : hits_of_n) AddLane(cells, lane++, hits, n);
   return cells;
+}
+
+ShareDifference Difference(const Cells& a, const Cells& b, Pairing pairing, bool small) {
+  return DifferenceOf({.cells = a}, {.cells = b}, pairing, small);
 }
 
 TEST(ShareDifference, ByLaneIsTheFormulaOfTheHeader) {
   const Cells a = Lanes({{9, 10}, {8, 10}, {7, 10}, {9, 10}, {7, 10}});   // 40 of 50: 0.8.
   const Cells b = Lanes({{8, 10}, {6, 10}, {6, 10}, {7, 10}, {13, 20}});  // 40 of 60: 2/3.
-  const ShareDifference d = DifferenceOf(a, b, Pairing::kByLane, false);
+  const ShareDifference d = Difference(a, b, Pairing::kByLane, false);
   ASSERT_TRUE(d.by_lane);
   EXPECT_DOUBLE_EQ(d.value, 0.8 - 2.0 / 3);
   // a_k = 1, 0, −1, 1, −1 fiftieths; b_k = 4/3, −2/3, −2/3, 1/3, −1/3 sixtieths.
@@ -39,7 +50,6 @@ TEST(ShareDifference, ByLaneIsTheFormulaOfTheHeader) {
   double squares = 0;
   for (int k = 0; k < 5; ++k) squares += std::pow(a_k[k] / 50 - b_k[k] / 60, 2);
   const double half = StudentTQuantile(0.975, 4) * std::sqrt(squares * 5 / 4);
-  // One block has no times to tell apart.
   EXPECT_NEAR(d.low, d.value - half, 1e-12);
   EXPECT_NEAR(d.high, d.value + half, 1e-12);
 }
@@ -49,49 +59,61 @@ TEST(ShareDifference, LanesThatDifferAlikeMakeASmallDifferenceSure) {
   Cells a;
   Cells b;
   for (std::uint32_t lane = 0; lane < 8; ++lane) {
-    a.push_back({.lane = lane, .n = 100, .hits = 50 + 6 * lane});
-    b.push_back({.lane = lane, .n = 100, .hits = 48 + 6 * lane + lane % 2});
+    AddLane(a, lane, 50 + 6 * lane, 100);
+    AddLane(b, lane, 48 + 6 * lane + lane % 2, 100);
   }
-  const ShareDifference paired = DifferenceOf(a, b, Pairing::kByLane, false);
+  const ShareDifference paired = Difference(a, b, Pairing::kByLane, false);
   EXPECT_NEAR(paired.value, 0.015, 1e-12);
   EXPECT_TRUE(paired.supported());
-  const ShareDifference apart = DifferenceOf(a, b, Pairing::kNone, false);
+  const ShareDifference apart = Difference(a, b, Pairing::kNone, false);
   EXPECT_DOUBLE_EQ(apart.value, paired.value);
   EXPECT_FALSE(apart.supported());
   EXPECT_FALSE(apart.by_lane);
-  const ShareDifference turned = DifferenceOf(b, a, Pairing::kByLane, false);
+  const ShareDifference turned = Difference(b, a, Pairing::kByLane, false);
   EXPECT_DOUBLE_EQ(turned.low, -paired.high);
   EXPECT_DOUBLE_EQ(turned.high, -paired.low);
 }
 
 TEST(ShareDifference, WhereEveryCallIsWithinTheIntervalIsNotAPoint) {
   const Cells all = Lanes({{20, 20}, {20, 20}, {20, 20}, {20, 20}, {20, 20}, {20, 20}});
-  const ShareDifference d = DifferenceOf(all, all, Pairing::kByLane, false);
+  const ShareDifference d = Difference(all, all, Pairing::kByLane, false);
   EXPECT_FALSE(d.by_lane);
   EXPECT_EQ(d.value, 0);
   EXPECT_LT(d.low, -0.001);
   EXPECT_GT(d.high, 0.001);
   // Four of six lanes with a miss are too few for t over lanes.
   const Cells few = Lanes({{18, 20}, {18, 20}, {18, 20}, {18, 20}, {20, 20}, {20, 20}});
-  EXPECT_FALSE(DifferenceOf(few, few, Pairing::kByLane, false).by_lane);
+  EXPECT_FALSE(Difference(few, few, Pairing::kByLane, false).by_lane);
 }
 
 TEST(ShareDifference, NothingIsKnownWithoutCallsAndLittleOfOneLane) {
   const Cells some = Lanes({{9, 10}, {8, 10}, {7, 10}});
-  for (const auto& d : {DifferenceOf({}, some, Pairing::kByLane, false),
-                        DifferenceOf(some, {{.lane = 1}}, Pairing::kNone, true)}) {
+  for (const auto& d : {Difference({}, some, Pairing::kByLane, false),
+                        Difference(some, {{.lane = 1}}, Pairing::kNone, true)}) {
     EXPECT_FALSE(d.supported());
     EXPECT_EQ(d.low, -1);
     EXPECT_EQ(d.high, 1);
   }
   // One cluster each: whatever the shares, the difference may be none.
-  EXPECT_FALSE(
-      DifferenceOf(Lanes({{9, 10}}), Lanes({{1, 10}}), Pairing::kByLane, false).supported());
+  EXPECT_FALSE(Difference(Lanes({{9, 10}}), Lanes({{1, 10}}), Pairing::kByLane, false).supported());
+}
+
+TEST(ShareDifference, ATimeThatIsTooShortToTellLanesFromTimesLeavesItOpen) {
+  Cells a;
+  Cells b;
+  for (std::uint32_t lane = 0; lane < 8; ++lane) {
+    a.push_back({.lane = lane, .n = 100, .hits = 90 + lane % 3});
+    b.push_back({.lane = lane, .n = 100, .hits = 60 + lane % 3});
+  }
+  const ShareDifference d = Difference(a, b, Pairing::kByLane, false);
+  EXPECT_FALSE(d.supported());
+  EXPECT_EQ(d.low, -1);
+  EXPECT_EQ(d.high, 1);
 }
 
 TEST(ShareDifference, HitsBeyondTheCallsAreNotCounted) {
   const Cells odd = Lanes({{11, 10}, {5, 10}, {5, 10}, {5, 10}, {5, 10}, {0, 10}});
-  const ShareDifference d = DifferenceOf(odd, odd, Pairing::kByLane, false);
+  const ShareDifference d = Difference(odd, odd, Pairing::kByLane, false);
   EXPECT_EQ(d.value, 0);
   EXPECT_TRUE(std::isfinite(d.low) && std::isfinite(d.high));
 }
@@ -99,7 +121,7 @@ TEST(ShareDifference, HitsBeyondTheCallsAreNotCounted) {
 TEST(ShareDifference, LanesThatOnlyOneRunHasCountToo) {
   Cells a = Lanes({{9, 10}, {8, 10}, {7, 10}, {9, 10}, {7, 10}, {5, 10}});
   const Cells b = Lanes({{9, 10}, {8, 10}, {7, 10}, {9, 10}, {7, 10}});
-  const ShareDifference d = DifferenceOf(a, b, Pairing::kByLane, false);
+  const ShareDifference d = Difference(a, b, Pairing::kByLane, false);
   EXPECT_NEAR(d.value, 0.75 - 0.8, 1e-12);
   EXPECT_LT(d.low, d.value);
 }
@@ -172,8 +194,8 @@ Trial TryOnce(const Toy& toy, Rng& rng) {
                     Phi((limit - windows[1].drift[h]) / spread)) /
                    kHalves;
   }
-  trial.paired = DifferenceOf(windows[0].cells, windows[1].cells, Pairing::kByLane, false);
-  trial.apart = DifferenceOf(windows[0].cells, windows[1].cells, Pairing::kNone, false);
+  trial.paired = Difference(windows[0].cells, windows[1].cells, Pairing::kByLane, false);
+  trial.apart = Difference(windows[0].cells, windows[1].cells, Pairing::kNone, false);
   return trial;
 }
 

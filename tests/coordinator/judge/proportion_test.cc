@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
-#include <map>
 
 #include <gtest/gtest.h>
 
@@ -77,11 +76,21 @@ TEST(ShareOf, OneLaneIsClusteredByRunsOfTwentyCalls) {
   EXPECT_LT(ShareOf(Grid(1, 10, 40, 20)).high, 0.9);
 }
 
-TEST(ShareOf, OneBlockHasNoVarianceOverTimeButStillLanes) {
-  const ShareInterval interval = ShareOf(Grid(10, 1, 40, 40));
-  EXPECT_EQ(interval.clusters, 10u);
-  EXPECT_GT(interval.low, 0.9);
-  EXPECT_EQ(interval.high, 1);
+// A block is two slices: they cannot tell what lanes do together, however many lanes there are.
+TEST(ShareOf, OneBlockLeavesItOpenAndTwoDoNot) {
+  std::vector<ShareCell> uneven = Grid(40, 1, 40, 40);
+  for (ShareCell& cell : uneven) cell.hits -= cell.lane % 3;
+  for (const auto& cells : {Grid(10, 1, 40, 40), Grid(10, 1, 40, 0), uneven}) {
+    const ShareInterval interval = ShareOf(cells);
+    EXPECT_GT(interval.clusters, 9u);
+    EXPECT_EQ(interval.degrees, 0);
+    EXPECT_EQ(interval.low, 0);
+    EXPECT_EQ(interval.high, 1);
+    EXPECT_EQ(BandOf(0.9, cells).low, 0);
+    EXPECT_EQ(BandOf(0.9, cells).high, 1);
+  }
+  EXPECT_GT(ShareOf(Grid(10, 2, 40, 40)).low, 0.9);
+  EXPECT_LT(ShareOf(Grid(10, 2, 40, 0)).high, 0.9);
 }
 
 TEST(ShareOf, NoneOverTheLimitStillHasALowerEnd) {
@@ -163,29 +172,13 @@ TEST(ShareOf, EndsAreWhereTheStatedTestTurns) {
     SCOPED_TRACE(seed);
     Rng rng(seed);
     const auto lanes = static_cast<std::uint32_t>(3 + rng.Below(20));
-    const std::vector<ShareCell> cells = Toy(rng, lanes, rng.Uniform() * 4, rng.Uniform());
-    const ShareInterval interval = ShareOf(cells);
-    const auto n = static_cast<double>(interval.n);
-    std::map<std::uint32_t, ShareCell> by_lane;
-    for (const ShareCell& cell : cells) {
-      by_lane[cell.lane].n += cell.n;
-      by_lane[cell.lane].hits += cell.hits;
-    }
-    double squares = 0;
-    for (const auto& [lane, c] : by_lane) squares += std::pow(static_cast<double>(c.n), 2);
+    const ShareInterval interval = ShareOf(Toy(rng, lanes, rng.Uniform() * 4, rng.Uniform()));
+    const double s = interval.share;
+    const double worth = static_cast<double>(interval.n) / interval.design_effect;
     const double t = StudentTQuantile(0.975, interval.degrees);
     const auto rejected = [&](double p) {
-      const double difference = interval.share - p;
-      double at_p = 0;
-      if (t * t * squares <= 0.7 * n * n) {
-        for (const auto& [lane, c] : by_lane) {
-          at_p += std::pow(static_cast<double>(c.hits) - static_cast<double>(c.n) * p, 2);
-        }
-      } else {
-        at_p = n * (interval.share * (1 - interval.share) + difference * difference);
-      }
-      const double scaled = interval.design_effect * n * p * (1 - p);
-      return difference * difference * n * n > t * t * std::max(scaled, at_p);
+      const double squared = (s - p) * (s - p);
+      return squared > t * t / worth * std::max(p * (1 - p), s * (1 - s) + squared);
     };
     constexpr double kStep = 1e-7;
     if (interval.low > 2 * kStep) {

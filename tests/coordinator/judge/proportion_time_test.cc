@@ -57,23 +57,48 @@ TEST(ShareOf, AHalfBlockThatDiffersWidensTheInterval) {
   EXPECT_LT(ShareOf(cells).design_effect, 2);
 }
 
-TEST(ShareOf, NeighbouringHalvesThatAgreeCountMoreThanApart) {
-  const auto with_misses_in = [](std::uint32_t first, std::uint32_t second) {
+// As much lies in the slow half of the step, but it comes and goes slowly: the path's own drift.
+TEST(ShareOf, WhatChangesSlowlyIsThePathsAndNoError) {
+  const auto with_misses = [](const auto& of_slice) {
     std::vector<ShareCell> cells;
-    for (ShareCell cell : Grid(15, 8, 10, 10)) {
+    for (ShareCell cell : Grid(15, 8, 100, 100)) {
       for (const std::uint8_t half : {std::uint8_t{0}, std::uint8_t{1}}) {
-        const std::uint32_t at = cell.block * 2 + half;
         cell.half = half;
-        cell.hits = at == first || at == second ? 5 : 10;
+        cell.hits = 100 - of_slice(cell.block * 2 + half);
         cells.push_back(cell);
       }
     }
     return ShareOf(cells);
   };
-  const ShareInterval neighbours = with_misses_in(7, 8);  // Over a block's end.
-  const ShareInterval apart = with_misses_in(3, 12);
-  EXPECT_EQ(neighbours.share, apart.share);
-  EXPECT_GT(neighbours.design_effect, 1.3 * apart.design_effect);
+  const ShareInterval slow = with_misses([](std::uint32_t h) { return h; });
+  const ShareInterval quick = with_misses([](std::uint32_t h) { return h * 7 % 16; });
+  EXPECT_EQ(slow.share, quick.share);
+  EXPECT_GT(quick.design_effect, 10 * slow.design_effect);
+}
+
+// The same calls, cut into blocks of another length: what a person chooses decides nothing.
+TEST(ShareOf, TheBlocksLengthDecidesNothing) {
+  const auto cut_by = [](std::uint32_t halves_a_slice) {
+    std::vector<ShareCell> cells;
+    for (std::uint32_t lane = 0; lane < 15; ++lane) {
+      for (std::uint32_t at = 0; at < 10 * halves_a_slice; ++at) {
+        const std::uint32_t slice = at / halves_a_slice;
+        cells.push_back({.lane = lane,
+                         .block = at / 2,
+                         .n = 60 / halves_a_slice,
+                         .hits = (slice * 7 % 10 < 3 ? 40u : 60u) / halves_a_slice,
+                         .half = static_cast<std::uint8_t>(at % 2)});
+      }
+    }
+    return ShareOf(cells, {.half_block = 30s / halves_a_slice});
+  };
+  const ShareInterval minutes = cut_by(1);
+  const ShareInterval quarters = cut_by(4);
+  EXPECT_GT(minutes.design_effect, 10);
+  // A lane calls twice a second: what lasts a slice is seen in shorter ones too, and a change of
+  // 30 s then looks slower.
+  EXPECT_NEAR(quarters.share, minutes.share, 1e-12);
+  EXPECT_GT(quarters.design_effect, 1.5);
 }
 
 }  // namespace

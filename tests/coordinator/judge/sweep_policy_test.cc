@@ -232,6 +232,48 @@ TEST(JudgeTarget, SaysRequestsInFlightBesideSessionsWhereTheyAreKnown) {
   EXPECT_EQ(said(Verdict::kPass, 0), "15 sessions hold") << "not known";
 }
 
+// A step that kept 0.97 requests in flight a session.
+StepResult Told(StepResult step) {
+  step.requests_in_flight = 0.97 * step.sessions;
+  return step;
+}
+
+TEST(JudgeTarget, SaysRequestsInFlightOfTheStepsAroundATargetThatWasNotRun) {
+  const auto said = [](const SweepHistory& history) { return JudgeTarget(history, 12).reason; };
+  const StepResult pass = Told(Pass(10));
+  const StepResult fail = Told(Fail(10));
+  EXPECT_EQ(said({fail}),
+            "12 sessions were not run: 10 already miss (9.7 requests in flight): TTFT: r");
+  EXPECT_EQ(said({Told(Pass(15))}), "12 sessions were not run: 15 hold (14.5 requests in flight)");
+  EXPECT_EQ(said({fail, Told(Pass(15))}),
+            "12 sessions were not run: 10 miss (9.7 requests in flight), yet 15 hold (14.5 "
+            "requests in flight)");
+  EXPECT_EQ(said({pass, Told(Fail(15))}),
+            "12 sessions were not run: 10 hold (9.7 requests in flight) and 15 miss (14.5 requests "
+            "in flight)");
+  EXPECT_EQ(said({pass}), "12 sessions were not run");
+  EXPECT_EQ(said({Told(LeanPass(10))}),
+            "12 sessions were not run: 10 sessions are too close to call, leaning pass (9.7 "
+            "requests in flight): TTFT: r");
+  EXPECT_EQ(said({Fail(10)}), "12 sessions were not run: 10 already miss: TTFT: r") << "not known";
+  // The steps nearest to the target are named, and the first miss and the last hold of them.
+  EXPECT_EQ(said({Pass(5), pass, Told(Fail(15)), Told(Fail(20))}), said({pass, Told(Fail(15))}));
+}
+
+TEST(SweepPolicy, SaysRequestsInFlightBesideSessions) {
+  const auto said = [](const SweepHistory& history) { return NextStep(history, Full(3h)).reason; };
+  EXPECT_EQ(said({Told(Pass(5))}), "5 sessions hold (4.8 requests in flight); next 10");
+  EXPECT_EQ(said({Told(Fail(5))}), "5 sessions miss (4.8 requests in flight): TTFT");
+  EXPECT_EQ(said({Told(LeanFail(5))}),
+            "5 sessions are too close to call, leaning fail (4.8 requests in flight): more time "
+            "for it");
+  EXPECT_EQ(said({Told(Pass(5)), Told(Fail(10))}),
+            "10 sessions miss (9.7 requests in flight): TTFT; 5 hold (4.8 requests in flight) and "
+            "10 do not (9.7 requests in flight): 7 lie between");
+  EXPECT_EQ(said({Pass(5), Fail(10)}),
+            "10 sessions miss: TTFT; 5 hold and 10 do not: 7 lie between");
+}
+
 TEST(SweepPolicy, AnySweepEndsWithinItsBudgetAndNeverClimbsAfterAMiss) {
   for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

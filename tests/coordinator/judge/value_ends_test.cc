@@ -65,7 +65,7 @@ TEST(ValueInterval, TooFewCallsLeaveItsFarEndOpen) {
   Rng rng(5);
   const auto calls = [&](std::uint32_t, std::uint32_t) { return 2 + 2 * rng.Uniform(); };
   const PartVerdict part =
-      JudgeOne(Measured(Ttft(3.7), {.lanes = 5, .blocks = 1, .calls = 4}, calls), Ttft(3.7));
+      JudgeOne(Measured(Ttft(3.7), {.lanes = 5, .blocks = 2, .calls = 2}, calls), Ttft(3.7));
   EXPECT_EQ(part.n, 40u);
   EXPECT_EQ(part.verdict, Verdict::kTooClose);
   EXPECT_TRUE(part.value_low.value.has_value());

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "coordinator/planning/dry_plan.h"
+#include "coordinator/planning/planner.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -179,6 +181,41 @@ TEST(Peak, SubagentsKeepMoreThanOneRequestInFlight) {
   RunPlan plan;
   plan.tiers = {{"heavy", Tier::kHeavy, 1}};
   EXPECT_DOUBLE_EQ(InFlightOf(plan, corpus).mean, 1.5);
+}
+
+// What check prints of a step is what peak compares traffic with.
+TEST(Peak, TheDryPlanKeepsAsManyInFlight) {
+  Corpus corpus = TwoTiers();
+  corpus.models = {"m"};
+  corpus.sessions[0].streams.push_back({.parent_call = 0});
+  corpus.sessions[0].calls.push_back(
+      {.stream = 1, .tokens_in = 64, .tokens_out = 1, .service_ms = 4000});
+  Scenario scenario;
+  scenario.name = "s";
+  scenario.mix = {{"heavy", Tier::kHeavy, 3}, {"light", Tier::kLight, 1}};
+  scenario.tier_ladders = {{"heavy", Tier::kHeavy, 1}};
+  scenario.sweep.sessions = {8};
+  scenario.fleet.local = 1;
+  for (const ThinkTime think_time : {ThinkTime::kNone, ThinkTime::kRecorded}) {
+    scenario.replay.think_time = think_time;
+    scenario.bar.limits = {{.metric = Metric::kErrors, .value = 0.02}};
+    const auto plan = MakeRunPlan(scenario, corpus, {});
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    const MixInFlight mix = InFlightOf(*plan, corpus);
+    ASSERT_GT(mix.tiers[0].mean, 1);
+    DryPlan dry = MakeDryPlan(scenario, *plan, corpus);
+    ASSERT_EQ(dry.steps.size(), 2u);
+    EXPECT_NEAR(dry.steps[0].in_flight, 8 * mix.mean, 1e-9);
+    EXPECT_NEAR(dry.steps[1].in_flight, 8 * mix.tiers[0].mean, 1e-9) << "heavy alone";
+    EXPECT_NEAR(dry.steps[0].in_flight_at_bar, 8 * mix.mean, 1e-9) << "no limit on speed";
+    // A slow deployment has more of a session's time in flight, where it pauses at all.
+    scenario.bar.limits.push_back({.metric = Metric::kTtft, .quantile = 0.9, .value = 60});
+    dry = MakeDryPlan(scenario, *plan, corpus);
+    EXPECT_NEAR(dry.steps[0].in_flight, 8 * mix.mean, 1e-9);
+    if (think_time == ThinkTime::kRecorded) {
+      EXPECT_GT(dry.steps[0].in_flight_at_bar, dry.steps[0].in_flight);
+    }
+  }
 }
 
 TEST(Peak, NoCallsOrNoRequestsAreNoSessions) {

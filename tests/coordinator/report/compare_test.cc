@@ -1,6 +1,7 @@
 // Comparisons over models: the ranking, what the data supports, what is refused and warned of, and
 // how it reads (golden files; PLIMSOLL_UPDATE_GOLDEN=1 rewrites them).
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 
 #include <nlohmann/json.hpp>
@@ -18,14 +19,9 @@
 namespace plimsoll {
 namespace {
 
-using testing::AFile;
-using testing::ARecipe;
-using testing::ComparedScenario;
 using ::testing::Contains;
-using ::testing::ElementsAre;
 using testing::ExpectGolden;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using ::testing::Not;
 using testing::TwoRecipes;
 
@@ -47,7 +43,8 @@ TEST(Compare, TheCheapestThatHoldsTheTargetWins) {
   EXPECT_EQ(at_ten.runs[0].id, "20260102-recipe-7");
   EXPECT_DOUBLE_EQ(*at_ten.runs[0].cost.per_session_hour.value, 4.8);
   EXPECT_DOUBLE_EQ(*at_ten.runs[1].cost.per_session_hour.value, 5.76);
-  EXPECT_THAT(at_ten.winner, HasSubstr("the cheapest of 2 that hold 10 sessions, at 4.8 USD"));
+  EXPECT_THAT(at_ten.winner, HasSubstr("the cheapest of 2 that hold 10 sessions (9.7 requests in "
+                                       "flight), at 4.8 USD"));
 
   const Comparison at_fifteen = CompareRuns(TwoRecipes(), 15);
   EXPECT_THAT(at_fifteen.winner, HasSubstr("the only one that holds 15 sessions"));
@@ -161,6 +158,68 @@ TEST(Compare, CapacitiesThatMayBeTheSameAreNotToldApart) {
   EXPECT_FALSE(comparison.pairs[0].cost_supported);
 }
 
+// A capacity of `low` to `high` sessions, likeliest `value`.
+Capacity CapacityAt(double low, double value, double high) {
+  const auto at = [](double sessions) {
+    return CapacityEnd{.sessions = sessions, .requests_in_flight = std::floor(sessions) * 0.5};
+  };
+  Capacity capacity{.passed = 10};
+  capacity.band = CapacityBand{.value = at(value), .low = at(low), .high = at(high)};
+  return capacity;
+}
+
+TEST(Compare, CapacitiesAreInWholeSessionsRoundedDownAsTheReportHasThem) {
+  std::vector<ComparedRun> runs = TwoRecipes();
+  runs[1].model.capacity = CapacityAt(1050.2, 1234.5, 1400);
+  runs[0].model.capacity = CapacityAt(90, 100.99, 104.96);
+  const Comparison comparison = CompareRuns(runs, 10);
+  ASSERT_EQ(comparison.runs[0].id, "20260102-recipe-7");
+  EXPECT_EQ(comparison.pairs[0].capacity,
+            "A 1234.5 → 1234 sessions [1050–1400] (617.0 requests in flight [525.0–700.0]), B "
+            "100.9 → 100 sessions [90–104] (50.0 requests in flight [45.0–52.0]): that A holds "
+            "more is supported");
+  const std::string text = CompareText(comparison);
+  // The requests beside a capacity are its own, not those of the last step that held.
+  EXPECT_THAT(text, HasSubstr("A  pass    1234 [1050–1400]  617.0"));
+  EXPECT_THAT(text, HasSubstr("B  pass    100 [90–104]      50.0"));
+  EXPECT_THAT(text, Not(HasSubstr("e+0")));
+}
+
+TEST(Compare, CapacitiesThatShareAWholeNumberAreNotToldApart) {
+  const auto supported = [](const Capacity& a, const Capacity& b) {
+    std::vector<ComparedRun> runs = TwoRecipes();
+    runs[1].model.capacity = a;
+    runs[0].model.capacity = b;
+    const PairComparison pair = CompareRuns(runs, 10).pairs[0];
+    return std::pair(pair.capacity_supported, pair.cost_supported);
+  };
+  // Both may hold 11, though 11.2 is more than 11.1.
+  EXPECT_FALSE(supported(CapacityAt(11.2, 12, 13), CapacityAt(10, 10.5, 11.1)).first);
+  EXPECT_TRUE(supported(CapacityAt(12, 12, 13), CapacityAt(10, 10.5, 11.1)).first);
+  // At 12 of five nodes a session costs 72 / 12, at 10 of four 57.6 / 10: not dearer, not cheaper.
+  EXPECT_FALSE(supported(CapacityAt(12.5, 13, 14), CapacityAt(10, 10, 10)).second);
+  EXPECT_TRUE(supported(CapacityAt(13, 13, 14), CapacityAt(10, 10, 10.9)).second);
+  // Under 5 is at most 4.
+  const CapacityEnd under{.kind = CapacityEnd::Kind::kBelow, .sessions = 5};
+  Capacity below{.passed = 10};
+  below.band = CapacityBand{.value = under, .low = under, .high = under};
+  EXPECT_TRUE(supported(CapacityAt(5, 5, 6), below).first);
+  EXPECT_FALSE(supported(CapacityAt(4, 5, 6), below).first);
+  Capacity none{.passed = 10};
+  EXPECT_FALSE(supported(CapacityAt(5, 5, 6), none).first);
+}
+
+TEST(Compare, RequestsInFlightThatNobodyToldAreNotZero) {
+  std::vector<ComparedRun> runs = TwoRecipes();
+  for (ReportedStep& step : runs[0].model.steps) step.summary.requests_in_flight_mean = 0;
+  const Comparison comparison = CompareRuns(runs, 10);
+  EXPECT_FALSE(comparison.runs[1].target_in_flight.has_value());
+  EXPECT_FALSE(comparison.pairs[0].steps[0].in_flight_other.has_value());
+  const std::string text = CompareText(comparison);
+  EXPECT_THAT(text, HasSubstr("target     10 sessions; requests in flight: A 9.7\n"));
+  EXPECT_THAT(text, HasSubstr("  10 sessions, 9.7 requests in flight against –\n"));
+}
+
 TEST(Compare, OtherSeedsAreNotPaired) {
   std::vector<ComparedRun> runs = TwoRecipes();
   runs[1].info.seed = 7;
@@ -197,91 +256,6 @@ TEST(Compare, PartsWithoutDataAndVoidStepsGiveNoDifference) {
   for (CellCounts& cell : runs[1].cells[0]) cell.parts.clear();
   comparison = CompareRuns(runs, 10);
   EXPECT_THAT(At(comparison, 10, Metric::kTtft).why_not, HasSubstr("another bar"));
-}
-
-TEST(Compare, WhatWasNotMeasuredAlikeIsNamed) {
-  const struct {
-    void (*change)(ComparedRun&);
-    const char* want;
-  } cases[] = {
-      {[](ComparedRun& r) { r.info.corpus_digest = "beef"; }, "another corpus (c0ffee00 against"},
-      {[](ComparedRun& r) { r.scenario.mix[0].share = 3; }, "another mix (1 heavy : 1 light"},
-      {[](ComparedRun& r) { r.model.bar.limits[0].value = 6; }, "another bar (TTFT P90 <= 5.3 s"},
-      {[](ComparedRun& r) { r.model.bar.limits.pop_back(); }, "another bar"},
-      {[](ComparedRun& r) { r.scenario.replay.history = History::kLive; },
-       "other replay settings (history)"},
-      {[](ComparedRun& r) {
-         r.scenario.replay.think_time = ThinkTime::kRecorded;
-         r.scenario.replay.failure.attempts_max = 1;
-       },
-       "other replay settings (think time, failure policy)"},
-      {[](ComparedRun& r) { r.scenario.sweep.measure = 10min; },
-       "another measured time (5m in blocks of 1m against 10m"},
-      {[](ComparedRun& r) { r.scenario.sweep.block = 30s; }, "blocks of 30s"},
-      {[](ComparedRun& r) { r.scenario.sweep.warm_up = 30s; }, "another warm-up (2m against 30s)"},
-      {[](ComparedRun& r) { r.scenario.sweep.drain_between_steps = true; },
-       "other between_steps (keep against drain)"},
-  };
-  EXPECT_THAT(NotComparable(TwoRecipes()), IsEmpty());
-  for (const auto& c : cases) {
-    std::vector<ComparedRun> runs = TwoRecipes();
-    c.change(runs[1]);
-    EXPECT_THAT(NotComparable(runs), ElementsAre(HasSubstr(c.want)));
-    const Comparison anyway = CompareRuns(runs, 10);
-    EXPECT_THAT(anyway.warnings, Contains(HasSubstr("not comparable: ")));
-    EXPECT_THAT(anyway.pairs[0].steps, IsEmpty()) << c.want;
-    EXPECT_FALSE(anyway.pairs[0].paired);
-    EXPECT_FALSE(anyway.pairs[0].capacity_supported);
-    EXPECT_FALSE(anyway.pairs[0].cost_supported);
-    EXPECT_THAT(anyway.pairs[0].cost, HasSubstr("not comparable: "));
-    EXPECT_FALSE(anyway.has_winner) << anyway.winner;
-    EXPECT_THAT(anyway.winner, HasSubstr("none: not comparable: A was not measured as B was"));
-  }
-  // Where only one holds the target, too.
-  std::vector<ComparedRun> runs = TwoRecipes();
-  runs[0].info.corpus_digest = "beef";
-  EXPECT_FALSE(CompareRuns(runs, 15).has_winner);
-}
-
-TEST(Compare, WarnsWhereMoreThanOneThingDiffers) {
-  Comparison comparison = CompareRuns(TwoRecipes(), 10);
-  EXPECT_THAT(comparison.warnings,
-              ElementsAre(HasSubstr("differ in 2 things, so a difference cannot be put down to one "
-                                    "of them: 7.yaml -> 6.yaml (key engine.chunk); nodes (5 "
-                                    "against 4")));
-  std::vector<ComparedRun> runs = TwoRecipes();
-  runs[1].model.price->nodes = 4;
-  Conclude(runs[1].model);
-  comparison = CompareRuns(runs, 10);
-  EXPECT_THAT(comparison.warnings, IsEmpty());
-  EXPECT_THAT(comparison.notes, Contains(HasSubstr("differ in one thing: 7.yaml -> 6.yaml")));
-
-  runs[1].model.price->micros = 20'000'000;
-  comparison = CompareRuns(runs, 10);
-  EXPECT_THAT(comparison.warnings, Contains(HasSubstr("differ in 2 things")));
-  EXPECT_THAT(comparison.warnings,
-              Contains(HasSubstr("price of a node-hour (20.00 USD against 14.40 USD)")));
-  runs[1].model.price->micros = runs[0].model.price->micros;
-
-  runs[1].scenario.target.model = "glm-5.4";
-  runs[1].scenario.target.headers = {{"x-team", "secret-value"}};
-  runs[1].scenario.target.extra_body = "\"a\":1";
-  runs[1].info.plimsoll_version = "0.2.0";
-  comparison = CompareRuns(runs, 10);
-  EXPECT_THAT(comparison.warnings, Contains(HasSubstr("differ in 4 things")));
-  EXPECT_THAT(comparison.warnings, Contains(HasSubstr("target headers (x-team)")));
-  EXPECT_THAT(comparison.warnings, Contains(HasSubstr("plimsoll 0.2.0")));
-  EXPECT_THAT(comparison.warnings, Not(Contains(HasSubstr("secret-value"))));
-}
-
-TEST(Compare, SaysThatARecipeIsNotKept) {
-  std::vector<ComparedRun> runs = TwoRecipes();
-  runs[0].recipe.reset();
-  EXPECT_THAT(CompareRuns(runs, 10).warnings, Contains(HasSubstr("no recipe is kept with B")));
-  runs = TwoRecipes();
-  runs[1] = runs[0];
-  runs[1].info.id = "again";
-  EXPECT_THAT(CompareRuns(runs, 10).notes, Contains(HasSubstr("what differs is the window")));
 }
 
 TEST(Compare, TheTargetIsTheScenariosOrMustBeNamed) {

@@ -83,7 +83,7 @@ inline ReportModel SampleRun() {
                          .digest = std::string(64, '7'),
                          .bytes = 120,
                          .secrets_left_out = 1}};
-  model.stopped_because = "15 sessions miss: TTFT, errors";
+  model.stopped_because = "15 sessions miss (14.5 requests in flight): TTFT, errors";
   model.notes = {"what an interval is about: this deployment, in this window, with other sessions"};
   model.files_written = {"store/ (run 20260101-2200-7f3a)", "report.json"};
   Conclude(model);
@@ -107,14 +107,21 @@ inline ReportModel SweptRun() {
   add(good, 10, {.reason = "nothing was run yet; next 10"});
   add(good, 10,
       {.kind = StepKind::kExtension,
-       .reason = "10 sessions are too close to call, leaning pass: more time for it"});
-  add(bad, 20, {.reason = "10 sessions hold; next 20", .failed_early_after = 2, .measured = 122s});
+       .reason = "10 sessions are too close to call, leaning pass (9.7 requests in flight): more "
+                 "time for it"});
+  add(bad, 20,
+      {.reason = "10 sessions hold (9.7 requests in flight); next 20",
+       .failed_early_after = 2,
+       .measured = 122s});
   add(good, 15,
       {.kind = StepKind::kRefinement,
-       .reason = "20 sessions miss: TTFT, errors; 10 hold and 20 do not: 15 lie between"});
+       .reason = "20 sessions miss (14.5 requests in flight): TTFT, errors; 10 hold (9.7 requests "
+                 "in flight) and 20 do not (14.5 requests in flight): 15 lie between"});
   add(good, 10, {.ladder = "light", .reason = "nothing was run yet; next 10"});
-  add(bad, 15, {.ladder = "light", .reason = "10 sessions hold; next 15"});
-  model.stopped_because = "15 sessions hold; 2m left of the budget, too little for a step between";
+  add(bad, 15, {.ladder = "light", .reason = "10 sessions hold (9.7 requests in flight); next 15"});
+  model.stopped_because =
+      "15 sessions hold (9.7 requests in flight); 2m left of the budget, too little for a step "
+      "between";
   Conclude(model);
   return model;
 }

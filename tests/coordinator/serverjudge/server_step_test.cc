@@ -82,7 +82,6 @@ TEST(JudgeServerTest, ALighterLoadHasNoLatencyWhateverTheServerShows) {
   rig.each = [&](int second) { rig.Steady(second, 0, 0.3, 0); };
   const Judged judged = Judge(rig.Run(), JudgeMode::kServer, {Client(Ttft(5.3), Verdict::kNoData)},
                               {.sessions = 15,
-                               .sessions = 15,
                                .attempts = 600,
                                .first_tokens = 600,
                                .ok = 600,

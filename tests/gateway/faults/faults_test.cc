@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "gateway/faults/copy_outages.h"
 #include "gateway/faults/engine_faults.h"
 #include "gtest/gtest.h"
 #include "tests/fakes/sim_scheduler.h"
@@ -100,6 +101,55 @@ TEST(Faults, OfTheEngineAddUp) {
   EXPECT_EQ(
       ConditionAt(rules, 1, {3s, {}}),
       (EngineCondition{.slowdown = 2, .kv_taken = 0.5, .cache_off = true, .queue_stuck = true}));
+}
+
+TEST(Faults, OfPagesStrikeThoseOfTheirCopies) {
+  const std::vector<FaultRule> rules = {
+      {.kind = FaultKind::kMetricsStale, .copies = {1}, .pages = FaultPages::kEngines},
+      {.kind = FaultKind::kMetricsReset, .pages = FaultPages::kGateway},
+      {.kind = FaultKind::kMetricsPartial, .pages = FaultPages::kEngines},
+      {.kind = FaultKind::kMetricsMissing}};
+  const auto strikes = [&](FaultKind kind, const FaultPage& page) {
+    return PageFault(rules, kind, page, {}) != nullptr;
+  };
+  const FaultPage gateway = {.gateway = true, .copies = 2};
+  const FaultPage all = {.copies = 2};
+  const FaultPage second = {.copy = 1, .copies = 2};
+  EXPECT_FALSE(strikes(FaultKind::kMetricsStale, {.copy = 0, .copies = 2}));
+  EXPECT_TRUE(strikes(FaultKind::kMetricsStale, second));
+  EXPECT_FALSE(strikes(FaultKind::kMetricsStale, all));
+  EXPECT_FALSE(strikes(FaultKind::kMetricsStale, gateway));
+  EXPECT_TRUE(strikes(FaultKind::kMetricsReset, gateway));
+  EXPECT_FALSE(strikes(FaultKind::kMetricsReset, second));
+  EXPECT_TRUE(strikes(FaultKind::kMetricsPartial, all));
+  EXPECT_FALSE(strikes(FaultKind::kMetricsPartial, gateway));
+  EXPECT_TRUE(strikes(FaultKind::kMetricsMissing, gateway));
+  EXPECT_TRUE(strikes(FaultKind::kMetricsMissing, all));
+}
+
+TEST(Faults, CopiesThatCrashAreAwayForTheirTime) {
+  const std::vector<FaultRule> rules = {
+      {.kind = FaultKind::kCrash, .at = 5s, .span = 10s, .copies = {1}},
+      {.kind = FaultKind::kCrash, .in_flight_min = 9, .copies = {0}, .down = 2s},
+      {.kind = FaultKind::kCrash, .at = 1h}};
+  CopyOutages outages(2);
+  EXPECT_TRUE(outages.Follow(rules, {0s, {}}).empty());
+  EXPECT_EQ(outages.Follow(rules, {5s, {}}), std::vector<std::uint32_t>{1});
+  EXPECT_TRUE(outages.Down(1));
+  outages.Strike(rules[1], {6s, {}});
+  EXPECT_EQ(outages.NextReturn({6s, {}}), Duration(8s));
+  EXPECT_EQ(outages.Follow(rules, {6s, {}}), std::vector<std::uint32_t>{0});
+  EXPECT_EQ(outages.Follow(rules, {8s, {}}), std::vector<std::uint32_t>{0});
+  EXPECT_FALSE(outages.Down(0));
+  EXPECT_EQ(outages.NextReturn({8s, {}}), std::nullopt);
+  EXPECT_EQ(outages.Follow(rules, {15s, {}}), std::vector<std::uint32_t>{1});
+  EXPECT_FALSE(outages.Down(1));
+  FaultRule for_ever = rules[1];
+  for_ever.down = Duration::max();
+  outages.Strike(for_ever, {15s, {}});
+  outages.Follow(rules, {Duration::max() - 1ns, {}});
+  EXPECT_TRUE(outages.Down(0));
+  EXPECT_EQ(CrashAt(rules, {}), Duration(1h)) << "the process ends by the last rule alone";
 }
 
 TEST(Faults, TheNextChangeIsABeginningOrAnEnd) {

@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "gateway/server/engine_metrics.h"
-
 namespace plimsoll {
 namespace {
 
@@ -27,14 +25,6 @@ TEST(ChatFormat, TextsAreReadBackAsTheyWere) {
 
 TEST(ChatFormat, BytesThatAreNoUtf8DoNotSpoilTheAnswer) {
   EXPECT_EQ(MessageIn(ErrorAnswer("a\xff z\xc3", "t", "")), "a\uFFFD z\uFFFD");
-}
-
-TEST(EngineMetrics, ALabelIsEscapedAsTheTextFormatHasIt) {
-  const CopyMetrics copies[1] = {};
-  const EngineGauges gauges[1] = {};
-  const std::string page =
-      FormatMetrics({.model = "caf\u00e9 \"x\"\\\n", .copies = copies, .gauges = gauges});
-  EXPECT_NE(page.find("model_name=\"caf\u00e9 \\\"x\\\"\\\\\\n\""), std::string::npos) << page;
 }
 
 }  // namespace

@@ -90,19 +90,90 @@ TEST(GatewayConfig, ListsAllProblemsWithTheirLines) {
       "faults:\n"
       "  - {kind: explode, for: soon}\n"
       "html: perhaps\n");
-  EXPECT_EQ(problems,
-            "g.yaml:1: modle: is not a known key, did you mean \"model\"?\n"
-            "g.yaml:3: engine.copies: is 0, it must be from 1 to 256\n"
-            "g.yaml:4: engine.prefill_base: \"5\" has no unit, write e.g. \"5s\" or \"5ms\"\n"
-            "g.yaml:5: engine.kv_blocks: \"1.5\" is too large or too fine for a count, write e.g. "
-            "\"15\", \"64k\" "
-            "(64,000) or \"64Ki\" (65,536)\n"
-            "g.yaml:7: faults[0].kind: is \"explode\", it must be refuse, crash, html, slow_start, "
-            "context_limit, error_after_200, truncate, stall, garbage, malformed_tool_calls, "
-            "uncapped, orphan, slower, cache_off, kv_full or stuck_queue\n"
-            "g.yaml:7: faults[0].for: \"soon\" is not a duration, write e.g. \"250ms\", \"5.3s\", "
-            "\"2m\" or \"1h\"\n"
-            "g.yaml:8: html: is \"perhaps\", write true or false");
+  EXPECT_EQ(
+      problems,
+      "g.yaml:1: modle: is not a known key, did you mean \"model\"?\n"
+      "g.yaml:3: engine.copies: is 0, it must be from 1 to 256\n"
+      "g.yaml:4: engine.prefill_base: \"5\" has no unit, write e.g. \"5s\" or \"5ms\"\n"
+      "g.yaml:5: engine.kv_blocks: \"1.5\" is too large or too fine for a count, write e.g. "
+      "\"15\", \"64k\" "
+      "(64,000) or \"64Ki\" (65,536)\n"
+      "g.yaml:7: faults[0].kind: is \"explode\", it must be refuse, engine_refuse, crash, html, "
+      "slow_start, context_limit, error_after_200, truncate, stall, garbage, "
+      "malformed_tool_calls, wrong_answers, uncapped, orphan, slower, cache_off, kv_full, "
+      "stuck_queue, metrics_missing, metrics_stale, metrics_reset, metrics_partial or "
+      "gauges_frozen\n"
+      "g.yaml:7: faults[0].for: \"soon\" is not a duration, write e.g. \"250ms\", \"5.3s\", "
+      "\"2m\" or \"1h\"\n"
+      "g.yaml:8: html: is \"perhaps\", write true or false");
+}
+
+TEST(GatewayConfig, MetricsAreOneKindOrSeveral) {
+  const auto kinds = [](std::string_view yaml) { return ParseGatewayConfig(yaml, "g")->metrics; };
+  EXPECT_EQ(kinds(""), std::vector{MetricKind::kVllm});
+  EXPECT_EQ(kinds("metrics: llamacpp"), std::vector{MetricKind::kLlamaCpp});
+  EXPECT_EQ(kinds("metrics: [envoy, sglang, envoy_ai_gateway]"),
+            (std::vector{MetricKind::kEnvoy, MetricKind::kSglang, MetricKind::kAiGateway}));
+  EXPECT_THAT(ProblemsOf("metrics: vlm"),
+              HasSubstr("g.yaml:1: metrics: is \"vlm\", it must be vllm"));
+  EXPECT_THAT(ProblemsOf("metrics: [vlm]"), HasSubstr("\"vlm\" is none of vllm, sglang, llamacpp"));
+  EXPECT_THAT(ProblemsOf("metrics: []"), HasSubstr("g.yaml:1: metrics: "));
+  EXPECT_THAT(ProblemsOf("metrics: [vllm, sglang]"), HasSubstr("names several engines"));
+}
+
+TEST(GatewayConfig, AnswersAreLookedForBesideTheFile) {
+  const std::string folder = ::testing::TempDir();
+  const auto write = [&](const std::string& name, std::string_view text) {
+    std::ofstream(folder + name) << text;
+    return folder + name;
+  };
+  const std::string config =
+      write("answers-test.yaml", "answers: answers-test.jsonl\nretries: 2\n");
+  write("answers-test.jsonl", R"({"id": "a", "kind": "k", "prompt": "Six?", )"
+                              R"("expect": {"exact": "6"}, "reference": "6"})");
+  const auto loaded = LoadGatewayConfig(config);
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  EXPECT_EQ(loaded->answers->cases().size(), 1u);
+  EXPECT_EQ(loaded->retries, 2u);
+  write("answers-test.jsonl", "{");
+  EXPECT_THAT(std::string(MessageOf(LoadGatewayConfig(config).status())),
+              HasSubstr("answers-test.jsonl:1: "));
+  write("answers-test.yaml", "answers: no-such.jsonl\n");
+  EXPECT_THAT(std::string(MessageOf(LoadGatewayConfig(config).status())),
+              HasSubstr("no-such.jsonl: cannot be read"));
+}
+
+TEST(GatewayConfig, FaultsOfMetricsAndCopiesTakeTheirOwnKeys) {
+  const auto config = ParseGatewayConfig(R"(
+engine: {copies: 3}
+faults:
+  - {kind: metrics_missing, form: hang, copies: [2]}
+  - {kind: metrics_partial, form: families, families: [a, b], pages: gateway}
+  - {kind: crash, copies: [0, 1], in_flight_min: 4, down: 30s}
+)",
+                                         "g");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->faults[0].form, FaultForm::kHang);
+  EXPECT_EQ(config->faults[0].pages, FaultPages::kEngines);
+  EXPECT_EQ(config->faults[1].families, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(config->faults[1].pages, FaultPages::kGateway);
+  EXPECT_EQ(config->faults[2].down, Duration(30s));
+  const std::string problems = ProblemsOf(
+      "faults:\n"
+      "- {kind: metrics_reset, for: 3s}\n"
+      "- {kind: metrics_partial, form: families}\n"
+      "- {kind: metrics_stale, pages: gateway, copies: [0]}\n"
+      "- {kind: crash, down: 3s}\n"
+      "- {kind: crash, copies: [0], down: 3s}\n"
+      "- {kind: metrics_missing, probability: 3%}\n"
+      "- {kind: malformed_tool_calls, form: blank}\n");
+  EXPECT_THAT(problems, HasSubstr("g.yaml:2: faults[0].for: is not for this kind"));
+  EXPECT_THAT(problems, HasSubstr("g.yaml:3: faults[1].families: is missing"));
+  EXPECT_THAT(problems, HasSubstr("g.yaml:4: faults[2].copies: the gateway's page is of no copy"));
+  EXPECT_THAT(problems, HasSubstr("g.yaml:5: faults[3].down: is for copies"));
+  EXPECT_THAT(problems, HasSubstr("g.yaml:6: faults[4].down: is for copies"));
+  EXPECT_THAT(problems, HasSubstr("g.yaml:7: faults[5].probability: is not for this kind"));
+  EXPECT_THAT(problems, HasSubstr("g.yaml:8: faults[6].form: is \"blank\""));
 }
 
 TEST(GatewayConfig, EachKindOfFaultTakesItsOwnKeys) {
@@ -182,6 +253,9 @@ TEST(GatewayConfig, ThePageShowsTheDefaultsAndEveryKindOfFault) {
   EXPECT_EQ(shown->template_message_tokens, defaults.template_message_tokens);
   EXPECT_EQ(shown->tokens_per_word, defaults.tokens_per_word);
   EXPECT_EQ(shown->seed, defaults.seed);
+  EXPECT_EQ(shown->metrics, defaults.metrics);
+  EXPECT_EQ(shown->stats_flush, defaults.stats_flush);
+  EXPECT_EQ(shown->retries, defaults.retries);
   EXPECT_EQ(shown->engine, defaults.engine);
   EXPECT_TRUE(shown->faults.empty());
 
@@ -203,7 +277,8 @@ TEST(GatewayConfig, TheExampleHasEveryKindOfFault) {
 }
 
 TEST(GatewayConfig, DeployedExamplesAreValid) {
-  for (const char* name : {"demo.yaml", "faults.yaml", "recorded.yaml", "vllm-like.yaml"}) {
+  for (const char* name :
+       {"demo.yaml", "faults.yaml", "recorded.yaml", "signals.yaml", "vllm-like.yaml"}) {
     const auto config =
         LoadGatewayConfig(std::string(PLIMSOLL_SOURCE_DIR) + "/deploy/gateway/" + name);
     EXPECT_TRUE(config.ok()) << config.status();

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "common/base/real_clock.h"
+#include "common/base/rng.h"
 #include "common/loop/event_loop.h"
 #include "gateway/server/gateway.h"
 #include "gmock/gmock.h"

@@ -13,6 +13,7 @@ std::vector<SimulatedCell> CellsOf(const GridOptions& options) {
         for (const Mix mix : options.mixes) {
           cells.push_back({.lanes = lanes,
                            .blocks = blocks,
+                           .block = FromSeconds(options.block_s),
                            .drift_time = FromSeconds(drift),
                            .mix = mix,
                            .load = options.load,
@@ -69,7 +70,11 @@ std::vector<CellScores> Calibrate(const GridOptions& options,
     const Crossed steps = SimulateCrossed(cell, options);
     CellScores scores{.cell = cell, .scores = {}};
     for (const CalibratedPart part : options.parts) {
-      for (const PartScore& score : ScoreParts(steps, part, options.offs, options.counted)) {
+      for (const PartScore& score : ScoreParts(steps, part,
+                                               {.offs = options.offs,
+                                               .quantile = options.quantile,
+                                               .half_block = cell.block / 2,
+                                               .counted = options.counted})) {
         scores.scores.push_back(score);
       }
     }

@@ -14,6 +14,7 @@ namespace plimsoll {
 struct GridOptions {
   std::vector<std::uint32_t> lanes{5, 10, 15, 40, 100};
   std::vector<std::uint32_t> blocks{3, 5, 10};
+  double block_s = 60;
   std::vector<int> drift_s{10, 60, 300};
   std::vector<Mix> mixes{Mix::kLight, Mix::kMix, Mix::kHeavy};
   std::vector<double> offs{-0.10, -0.03, 0.03, 0.10};  // Of the long-run value from the limit.
@@ -21,6 +22,7 @@ struct GridOptions {
                             0.98};  // Of the window's value to the limit, where steps fail early.
   std::vector<CalibratedPart> parts{CalibratedPart::kTtft, CalibratedPart::kInteractivity};
   CountedBy counted = CountedBy::kLanes;
+  double quantile = 0.9;
   double load = 1;
   double refused = 0;
   std::uint64_t paths = 40;

@@ -10,8 +10,6 @@
 namespace plimsoll {
 namespace {
 
-constexpr double kQuantile = 0.9;
-
 std::vector<ShareCell> Observed(const SimulatedStep& step, CalibratedPart part, double limit) {
   return part == CalibratedPart::kErrors ? step.errors : CellsAt(step, part, limit);
 }
@@ -26,9 +24,11 @@ bool HasValue(CalibratedPart part) {
 }
 
 ShareInterval IntervalOf(const std::vector<ShareCell>& cells, CalibratedPart part,
-                         CountedBy counted) {
+                         const ScoreOptions& options) {
   const bool errors = part == CalibratedPart::kErrors;
-  if (counted == CountedBy::kLanes) return errors ? SmallShareOf(cells) : ShareOf(cells);
+  if (options.counted == CountedBy::kLanes) {
+    return errors ? SmallShareOf(cells) : ShareOf(cells, {.half_block = options.half_block});
+  }
   std::map<std::uint32_t, BlockCount> by_block;
   std::set<std::uint32_t> lanes;
   for (const ShareCell& cell : cells) {
@@ -51,21 +51,21 @@ struct PathCounts {
 };
 
 PathCounts JudgePath(const std::vector<SimulatedStep>& replicates, const PathValues& known,
-                     CalibratedPart part, double at, CountedBy counted) {
+                     CalibratedPart part, double at, const ScoreOptions& options) {
   PathCounts path;
   const Limit limit{
       .metric = part == CalibratedPart::kTtft ? Metric::kTtft : Metric::kInteractivity,
-      .quantile = kQuantile,
+      .quantile = options.quantile,
       .value = at};
   for (std::size_t i = 0; i < replicates.size(); ++i) {
     const SimulatedStep& step = replicates[i];
     const std::vector<ShareCell> cells = Observed(step, part, at);
-    path.intervals.push_back(IntervalOf(cells, part, counted));
+    path.intervals.push_back(IntervalOf(cells, part, options));
     path.n += static_cast<double>(path.intervals.back().n);
     path.hits += static_cast<double>(path.intervals.back().hits);
-    if (!HasValue(part) || counted == CountedBy::kBlocks) continue;
+    if (!HasValue(part) || options.counted == CountedBy::kBlocks) continue;
     path.values.push_back(IntervalOfValue(step, part, limit, cells, path.intervals.back(),
-                                          known.values[i], known.valueless[i]));
+                                          known.values[i], known.valueless[i], options.half_block));
   }
   return path;
 }
@@ -80,6 +80,7 @@ struct Tally {
   double wrong = 0;
   double close = 0;
   double failed = 0;
+  double oracle_failed = 0;
   double width = 0;
   double value_covered = 0;
   double value_open = 0;
@@ -87,8 +88,8 @@ struct Tally {
 
 class Scorer {
  public:
-  Scorer(CalibratedPart part, double share_at_limit, double long_run)
-      : part_(part), edge_(share_at_limit), long_run_(long_run) {}
+  Scorer(CalibratedPart part, double quantile, double share_at_limit, double long_run)
+      : part_(part), quantile_(quantile), edge_(share_at_limit), long_run_(long_run) {}
 
   // `truths`: of each replicate's percentile.
   void Add(const PathCounts& path, const std::vector<double>& truths) {
@@ -98,7 +99,7 @@ class Scorer {
       const ShareInterval& interval = path.intervals[i];
       const bool has_data = part_ == CalibratedPart::kErrors
                                 ? interval.n > 0
-                                : interval.n >= FewestForQuantile(kQuantile);
+                                : interval.n >= FewestForQuantile(quantile_);
       const double others = path.n - static_cast<double>(interval.n);
       if (!has_data || !(others > 0)) {
         ++no_data_;
@@ -116,24 +117,28 @@ class Scorer {
 
   PartScore Finish(double off) const {
     const double n = std::max(1.0, all_.steps);
-    return {
-        .part = part_,
-        .off = off,
-        .steps = static_cast<std::uint64_t>(all_.steps),
-        .no_data = no_data_,
-        .covered = all_.covered / n,
-        .above = all_.above / n,
-        .below = all_.below / n,
-        .covered_error = StandardError(covered_by_path_),
-        .covered_long_run = all_.long_run / n,
-        .confident_wrong = all_.wrong / n,
-        .confident_wrong_error = StandardError(wrong_by_path_),
-        .too_close = all_.close / n,
-        .failed = all_.failed / n,
-        .value_covered = all_.value_covered / n,
-        .value_open = all_.value_open / n,
-        .width = all_.width / n,
-        .oracle_width = spread_paths_ > 0 ? 2 * 1.96 * std::sqrt(variance_ / spread_paths_) : 0};
+    double variance = 0;
+    for (const double v : variances_) variance += v / static_cast<double>(variances_.size());
+    const double oracle = 2 * 1.96 * std::sqrt(variance);
+    return {.part = part_,
+            .off = off,
+            .steps = static_cast<std::uint64_t>(all_.steps),
+            .no_data = no_data_,
+            .covered = all_.covered / n,
+            .above = all_.above / n,
+            .below = all_.below / n,
+            .covered_error = StandardError(covered_by_path_),
+            .covered_long_run = all_.long_run / n,
+            .confident_wrong = all_.wrong / n,
+            .confident_wrong_error = StandardError(wrong_by_path_),
+            .too_close = all_.close / n,
+            .failed = all_.failed / n,
+            .oracle_failed = all_.oracle_failed / n,
+            .value_covered = all_.value_covered / n,
+            .value_open = all_.value_open / n,
+            .width = all_.width / n,
+            .oracle_width = oracle,
+            .oracle_error = variance > 0 ? oracle * StandardError(variances_) / variance / 2 : 0};
   }
 
  private:
@@ -165,22 +170,28 @@ class Scorer {
     all_.value_open += interval.low == open || interval.high == open ? 1 : 0;
   }
 
+  // The spread over the path's replicates, and what one who knows it would have called a fail.
   void AddSpread(const std::vector<double>& shares) {
     if (shares.size() < 2) return;
     const double error = StandardError(shares);
-    variance_ += error * error * static_cast<double>(shares.size());
-    spread_paths_ += 1;
+    variances_.push_back(error * error * static_cast<double>(shares.size()));
+    const double half = 1.96 * std::sqrt(variances_.back());
+    for (const double share : shares) {
+      const bool fails =
+          part_ == CalibratedPart::kErrors ? share - half > edge_ : share + half < edge_;
+      all_.oracle_failed += fails ? 1 : 0;
+    }
   }
 
   CalibratedPart part_;
+  double quantile_;
   double edge_;      // The share that decides.
   double long_run_;  // The share over all paths.
   Tally all_;
   std::uint64_t no_data_ = 0;
   std::vector<double> covered_by_path_;
   std::vector<double> wrong_by_path_;
-  double variance_ = 0;
-  double spread_paths_ = 0;
+  std::vector<double> variances_;  // Of the share over a path's replicates, by path.
 };
 
 }  // namespace
@@ -206,7 +217,8 @@ double StandardError(const std::vector<double>& by_path) {
   return n < 2 ? 0 : std::sqrt(sum / (n - 1) / n);
 }
 
-double LongRunValue(const std::vector<const SimulatedStep*>& steps, CalibratedPart part) {
+double LongRunValue(const std::vector<const SimulatedStep*>& steps, CalibratedPart part,
+                    double quantile) {
   std::vector<float> values;
   double n = 0;
   double hits = 0;
@@ -221,7 +233,7 @@ double LongRunValue(const std::vector<const SimulatedStep*>& steps, CalibratedPa
   }
   if (part == CalibratedPart::kErrors) return n > 0 ? hits / n : 0;
   if (values.empty()) return 0;
-  const double share = part == CalibratedPart::kTtft ? kQuantile : 1 - kQuantile;
+  const double share = part == CalibratedPart::kTtft ? quantile : 1 - quantile;
   const auto at =
       values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
   std::nth_element(values.begin(), at, values.end());
@@ -229,26 +241,27 @@ double LongRunValue(const std::vector<const SimulatedStep*>& steps, CalibratedPa
 }
 
 std::vector<PartScore> ScoreParts(const Crossed& steps, CalibratedPart part,
-                                  const std::vector<double>& offs, CountedBy counted) {
+                                  const ScoreOptions& options) {
   std::vector<const SimulatedStep*> all;
   std::vector<PathValues> known;
   for (const auto& path : steps) {
     for (const SimulatedStep& step : path) all.push_back(&step);
-    known.push_back(HasValue(part) ? ValuesOf(path, part, kQuantile) : PathValues{});
+    known.push_back(HasValue(part) ? ValuesOf(path, part, options.quantile) : PathValues{});
   }
-  const double value = LongRunValue(all, part);
+  const double value = LongRunValue(all, part, options.quantile);
   std::vector<PartScore> scores;
-  for (const double off : offs) {
+  for (const double off : options.offs) {
     const double limit = LimitFor(value, part, off);
     std::vector<PathCounts> paths;
     double n = 0;
     double hits = 0;
     for (std::size_t p = 0; p < steps.size(); ++p) {
-      paths.push_back(JudgePath(steps[p], known[p], part, limit, counted));
+      paths.push_back(JudgePath(steps[p], known[p], part, limit, options));
       n += paths.back().n;
       hits += paths.back().hits;
     }
-    Scorer scorer(part, part == CalibratedPart::kErrors ? limit : kQuantile, n > 0 ? hits / n : 0);
+    Scorer scorer(part, options.quantile,
+                  part == CalibratedPart::kErrors ? limit : options.quantile, n > 0 ? hits / n : 0);
     for (std::size_t p = 0; p < paths.size(); ++p) scorer.Add(paths[p], known[p].truths);
     scores.push_back(scorer.Finish(off));
   }
@@ -256,7 +269,7 @@ std::vector<PartScore> ScoreParts(const Crossed& steps, CalibratedPart part,
 }
 
 PartScore ScorePart(const Crossed& steps, CalibratedPart part, double off) {
-  return ScoreParts(steps, part, {off}).front();
+  return ScoreParts(steps, part, {.offs = {off}}).front();
 }
 
 Pooled Pool(const std::vector<PartScore>& scores) {

@@ -21,8 +21,9 @@ struct LookScore {
   double saved_error = 0;
 };
 
-// Each step is looked at as it would be while it runs, at a bar of this part and of 2% errors; the
-// limit is set on each path by the percentile over all its replicates.
+// Each step is looked at as it would be while it runs, at a bar of TTFT,
+// interactivity and 2% errors, of which the other latency is far inside; the limit is set on each
+// path by the percentile over all its replicates.
 LookScore ScoreLooks(const Crossed& steps, const SimulatedCell& cell, CalibratedPart part,
                      double over);
 

@@ -115,7 +115,8 @@ PathValues ValuesOf(const std::vector<SimulatedStep>& replicates, CalibratedPart
 
 ValueInterval IntervalOfValue(const SimulatedStep& step, CalibratedPart part, const Limit& limit,
                               const std::vector<ShareCell>& cells, const ShareInterval& interval,
-                              const Histogram& values, std::uint64_t valueless) {
+                              const Histogram& values, std::uint64_t valueless,
+                              Duration half_block) {
   std::array<std::uint64_t, kThresholds> hits{};
   for (const SimulatedCall& call : step.calls) {
     const float value = ValueOf(call, part);
@@ -127,7 +128,8 @@ ValueInterval IntervalOfValue(const SimulatedStep& step, CalibratedPart part, co
   const std::size_t nearest = NearestThreshold(limit.quantile, interval.n, hits).value_or(kAtLimit);
   const QuantileBand band = BandOf(
       limit.quantile,
-      nearest == kAtLimit ? cells : CellsAt(step, part, limit.value * kThresholdFactors[nearest]));
+      nearest == kAtLimit ? cells : CellsAt(step, part, limit.value * kThresholdFactors[nearest]),
+      half_block);
   return Settled(ValuesAt(TraitsOf(part), values, valueless, band),
                  VerdictOf(interval, limit.quantile), limit);
 }

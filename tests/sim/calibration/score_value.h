@@ -25,7 +25,8 @@ PathValues ValuesOf(const std::vector<SimulatedStep>& replicates, CalibratedPart
 // Of a step with `interval` for the share of `cells`, those within the limit.
 ValueInterval IntervalOfValue(const SimulatedStep& step, CalibratedPart part, const Limit& limit,
                               const std::vector<ShareCell>& cells, const ShareInterval& interval,
-                              const Histogram& values, std::uint64_t valueless);
+                              const Histogram& values, std::uint64_t valueless,
+                              Duration half_block);
 
 // Open ends hold everything.
 bool Contains(const ValueInterval& interval, double value);

@@ -17,7 +17,6 @@ namespace plimsoll {
 namespace {
 
 constexpr Duration kWarmUp = 60s;
-constexpr Duration kBlock = 60s;
 
 std::shared_ptr<const Corpus> CalibrationCorpus() {
   static const auto corpus =
@@ -60,8 +59,8 @@ SimOptions OptionsOf(const SimulatedCell& cell, const std::vector<std::uint32_t>
   o.settings.sessions = sessions;
   o.settings.agents = 1;
   o.settings.step = {.warm_up = kWarmUp,
-                     .measure = cell.blocks * kBlock,
-                     .block = kBlock,
+                     .measure = cell.blocks * cell.block,
+                     .block = cell.block,
                      .drain_limit = 120s,
                      .prime_limit = 60s};
   o.engine = EngineFor(cell);
@@ -76,14 +75,14 @@ SimOptions OptionsOf(const SimulatedCell& cell, const std::vector<std::uint32_t>
 
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 
-SimulatedCall CallOf(const CallRecord& record) {
+SimulatedCall CallOf(const CallRecord& record, Duration block) {
   const bool ok = record.outcome == Outcome::kOk;
   const StepNanos ttft = TtftNanos(record);
   const double rate = Interactivity(record);
   const StepNanos since = record.first_released - kWarmUp.count();
   return {.lane = static_cast<std::uint16_t>(record.lane),
-          .block = static_cast<std::uint16_t>(since / kBlock.count()),
-          .half = static_cast<std::uint8_t>(since % kBlock.count() * 2 / kBlock.count()),
+          .block = static_cast<std::uint16_t>(since / block.count()),
+          .half = static_cast<std::uint8_t>(since % block.count() * 2 / block.count()),
           .ttft_s = ttft >= 0 ? static_cast<float>(ttft) * 1e-9f
                     : ok      ? kNone
                               : std::numeric_limits<float>::infinity(),
@@ -123,12 +122,12 @@ std::vector<SimulatedStep> SimulateSweep(const SimulatedCell& cell,
   const std::map<std::uint32_t, std::size_t> places = PlacesOf(result, sessions);
   std::vector<SimulatedStep> steps(sessions.size());
   const StepNanos begin = kWarmUp.count();
-  const StepNanos end = begin + cell.blocks * kBlock.count();
+  const StepNanos end = begin + cell.blocks * cell.block.count();
   for (const CallRecord& record : sim.records()) {
     const auto at = places.find(record.step);
     if (at == places.end() || (record.flags & kLastAttempt) == 0) continue;
     if (record.first_released < begin || record.first_released >= end) continue;
-    steps[at->second].calls.push_back(CallOf(record));
+    steps[at->second].calls.push_back(CallOf(record, cell.block));
   }
   for (SimulatedStep& step : steps) {
     std::stable_sort(step.calls.begin(), step.calls.end(),

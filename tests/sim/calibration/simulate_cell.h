@@ -16,7 +16,8 @@ const char* Name(Mix mix);
 // What is simulated; limits are laid over it afterwards.
 struct SimulatedCell {
   std::uint32_t lanes = 15;
-  std::uint32_t blocks = 5;  // Of a minute each.
+  std::uint32_t blocks = 5;
+  Duration block = 60s;
   Duration drift_time = 60s;
   Mix mix = Mix::kMix;
   // Lanes for each share of the engine: 1 is busy, 1.5 a queue that long prompts hold up, 0.5 idle.

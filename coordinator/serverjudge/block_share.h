@@ -31,8 +31,8 @@ struct BlockCount {
 // Of n observations that `sessions` concurrent sessions made: 1 + (n ÷ sessions) ÷ kSessionCalls,
 // from 2 up to kSessionsEffectMax, since a lane begins another session in the end. The numbers are
 // those with which the intervals cover on the simulated engine (docs/statistics.md).
-inline constexpr double kSessionCalls = 24;
-inline constexpr double kSessionsEffectMax = 5;
+inline constexpr double kSessionCalls = 10;
+inline constexpr double kSessionsEffectMax = 8;
 double SessionsEffect(std::uint64_t n, std::uint32_t sessions);
 inline constexpr double kFewBlocksEffect = 8;
 inline constexpr std::size_t kBlocksForSpread = 3;

@@ -59,7 +59,7 @@ TEST(BlockShareTest, AllOnOneSideIsNotCertainty) {
 
 TEST(BlockShareTest, ManyCallsASessionAreWorthFewerUpToABound) {
   EXPECT_EQ(SessionsEffect(150, 15), 2);
-  EXPECT_DOUBLE_EQ(SessionsEffect(15 * 48, 15), 3);
+  EXPECT_DOUBLE_EQ(SessionsEffect(15 * 40, 15), 5);
   EXPECT_EQ(SessionsEffect(1'000'000, 15), kSessionsEffectMax);
   EXPECT_EQ(SessionsEffect(0, 0), 2);
   EXPECT_GT(ShareOverBlocks(Even(5, 144, 130), 15).high,

@@ -177,7 +177,7 @@ TEST(JudgeServerTest, ACopyThatWasIdleLacksNothingUnlessCallsAreMissing) {
   // Twice as many calls were answered: whoever looks idle is not.
   const Judged half =
       Judge(history, JudgeMode::kServer, {Client(Ttft(5.3), Verdict::kPass)},
-            {.sessions = 15, .attempts = 1200, .first_tokens = 1200, .ok = 1200, .in_flight = 10});
+            {.sessions = 60, .attempts = 1200, .first_tokens = 1200, .ok = 1200, .in_flight = 10});
   EXPECT_EQ(half.part().verdict, Verdict::kNoData);
   EXPECT_THAT(half.part().reason, HasSubstr("observed 600 first tokens, and 1200 calls got one"));
 }
@@ -197,7 +197,7 @@ TEST(JudgeServerTest, OpenRequestsCountAgainstItUntilTheyAreSeen) {
     };
     return rig.Run();
   };
-  ClientLoad load{.sessions = 15, .attempts = 600, .first_tokens = 600, .ok = 600, .in_flight = 40};
+  ClientLoad load{.sessions = 60, .attempts = 600, .first_tokens = 600, .ok = 600, .in_flight = 40};
   const auto judge = [&](const SignalHistory& history, Duration ended) {
     const std::vector<PartVerdict> parts{Client(Ttft(5), Verdict::kPass)};
     StepVerdict client{.parts = parts, .sent_share = 1};

@@ -94,7 +94,7 @@ struct Judged {
 inline Judged Judge(
     const SignalHistory& history, JudgeMode mode, const std::vector<PartVerdict>& parts,
     ClientLoad load = {
-        .sessions = 15, .attempts = 600, .first_tokens = 600, .ok = 600, .in_flight = 5}) {
+        .sessions = 60, .attempts = 600, .first_tokens = 600, .ok = 600, .in_flight = 5}) {
   StepVerdict client{.parts = parts, .offered_share = 1, .sent_share = load.sent_share};
   client.verdict = VerdictOf(parts);
   const ServerStep step{.mode = mode,

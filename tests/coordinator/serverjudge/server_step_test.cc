@@ -32,7 +32,7 @@ TEST(JudgeServerTest, RefusalsInFrontAreInvisibleToTheEngineAndFailAtTheGateway)
     rig.Steady(second, 0, 0.3, 0);
     if (second % 2 == 0) ++rig.envoy->errors;
   };
-  const ClientLoad load{.sessions = 15,
+  const ClientLoad load{.sessions = 60,
                         .attempts = 750,
                         .first_tokens = 600,
                         .ok = 600,
@@ -72,7 +72,7 @@ TEST(JudgeServerTest, ACallWithoutAnErrorStatusInFrontOfAGatewayThatMissesCallsP
   rig.each = [&](int second) { rig.Steady(second, 0, 0.3, 0); };
   const Judged judged =
       Judge(rig.Run(), JudgeMode::kServer, {Client(Errors(0.02), Verdict::kFail)},
-            {.sessions = 15, .attempts = 900, .first_tokens = 600, .ok = 600, .in_flight = 5});
+            {.sessions = 60, .attempts = 900, .first_tokens = 600, .ok = 600, .in_flight = 5});
   EXPECT_EQ(judged.part().verdict, Verdict::kNoData);
   EXPECT_THAT(judged.part().reason, HasSubstr("turned away in front of it"));
 }
@@ -81,7 +81,7 @@ TEST(JudgeServerTest, ALighterLoadHasNoLatencyWhateverTheServerShows) {
   Rig rig;
   rig.each = [&](int second) { rig.Steady(second, 0, 0.3, 0); };
   const Judged judged = Judge(rig.Run(), JudgeMode::kServer, {Client(Ttft(5.3), Verdict::kNoData)},
-                              {.sessions = 15,
+                              {.sessions = 60,
                                .attempts = 600,
                                .first_tokens = 600,
                                .ok = 600,
@@ -209,7 +209,7 @@ TEST(JudgeServerTest, TheFirstAndSecondMeasuredTimeOfAnExtensionAreJudgedAsOne) 
                         .kv_full = {}};
   const ServerJudgement judged = JudgeServer(
       step, client,
-      {.sessions = 15, .attempts = 1200, .first_tokens = 1200, .ok = 1200, .in_flight = 5});
+      {.sessions = 60, .attempts = 1200, .first_tokens = 1200, .ok = 1200, .in_flight = 5});
   EXPECT_EQ(judged.verdict.parts[0].verdict, Verdict::kPass) << judged.verdict.parts[0].reason;
   EXPECT_EQ(judged.verdict.parts[0].n, 1200u);
 }

@@ -338,6 +338,7 @@ int RunApp::Conclude() {
   info_.ended = clock_.WallNow();
   info_.exit_code = Code(result_->code);
   info_.message = result_->reason;
+  info_.drain = result_->drain;
   info_.state = result_->code == ExitCode::kStopped       ? RunState::kStopped
                 : result_->code == ExitCode::kCouldNotRun ? RunState::kFailed
                                                           : RunState::kFinished;

@@ -12,6 +12,7 @@
 #include "common/record/outcome.h"
 #include "common/record/tally.h"
 #include "coordinator/judge/evidence.h"
+#include "coordinator/judge/server_summary.h"
 #include "coordinator/judge/step_origin.h"
 #include "coordinator/judge/suspicion.h"
 #include "coordinator/judge/verdict.h"
@@ -96,6 +97,7 @@ struct StepSummary {
   // at its end (lane states, requests in flight, unsent calls, of themselves) is missing.
   std::optional<Duration> broken_off_after;
   StepOrigin origin;
+  std::optional<ServerSummary> server;  // Absent: no server was asked, or the step was broken off.
 };
 
 // Whether every agent has told of the step, at its end. Else lane-time (the offered and the sent

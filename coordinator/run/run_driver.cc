@@ -24,7 +24,8 @@ RunDriver::RunDriver(RunSpec spec, RunDeps deps)
       machine_(spec_.settings),
       fleet_(deps_.scheduler, deps_.links, *this, spec_.settings.agents, spec_.build),
       slots_(spec_.settings.agents),
-      replay_facts_(spec_.plan, *spec_.corpus) {
+      replay_facts_(spec_.plan, *spec_.corpus),
+      servers_(deps_.scheduler, deps_.signals, spec_.servers) {
   if (deps_.spawner != nullptr) {
     deps_.spawner->on_exit = [this](std::uint32_t index, const std::string& how) {
       // Of an agent that was here its link tells, as of any other.
@@ -76,6 +77,7 @@ void RunDriver::Do(const action::RunPreflight&) {
     spec_.plan.target.min_tokens_accepted = report.summary.min_tokens;
     spec_.plan.target.ignore_eos_accepted = report.summary.ignore_eos;
     fit_ = report.summary.fit.value_or(TemplateFit{});
+    servers_.BeforeLoad();
     Feed(event::PreflightDone{std::move(report.status)});
   });
 }
@@ -123,6 +125,7 @@ void RunDriver::Do(const action::PrepareStep& a) {
   times_.prepared = deps_.scheduler.Now();
   times_.step_start.reset();
   if (!steps_from_) steps_from_ = times_.prepared;
+  servers_.LoadBegins();
   looks_.clear();
   finding_.reset();
   StartGenerationIfLanesEnd(a);
@@ -194,8 +197,11 @@ void RunDriver::Do(const action::Say& a) {
 }
 
 void RunDriver::Do(const action::Finish& a) {
+  FinishJudging();
   finished_ = true;
   commit_.Cancel();
+  servers_.Cancel();
+  SayDrain();
   SayWhatIsMissing();
   KeepBrokenOffStep();
   fleet_.Disband();
@@ -205,7 +211,8 @@ void RunDriver::Do(const action::Finish& a) {
     deps_.finished({.code = a.code,
                     .reason = a.reason,
                     .steps = std::move(steps_),
-                    .history = machine_.state().history});
+                    .history = machine_.state().history,
+                    .drain = servers_.drain()});
   });
 }
 

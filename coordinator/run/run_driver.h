@@ -22,6 +22,7 @@
 #include "coordinator/run/run_journal.h"
 #include "coordinator/run/run_machine.h"
 #include "coordinator/run/signal_feed.h"
+#include "coordinator/run/server_side.h"
 
 namespace plimsoll {
 
@@ -33,6 +34,7 @@ struct RunSpec {
       corpus;                // Shared with the CLI, which drew its preflight call from it.
   std::string corpus_bytes;  // Shipped to agents that do not hold plan.corpus_digest.
   std::string build;
+  ServerRules servers;  // Where RunDeps::signals are.
 };
 
 struct RunStep {
@@ -45,6 +47,7 @@ struct RunResult {
   std::string reason;
   std::vector<RunStep> steps;
   SweepHistory history;
+  std::optional<DrainSummary> drain;  // Absent: nobody looked.
 };
 
 struct RunDeps {
@@ -96,6 +99,13 @@ class RunDriver final : public FleetEvents {
     std::uint32_t generation = 0;
   };
 
+  // A step that is over, judged by the client's records.
+  struct Judging {
+    StepEvidence evidence;
+    StepVerdict verdict;
+    MonoTime ended{};
+  };
+
   void Feed(const MachineEvent& event);
   void Do(const action::RunPreflight&);
   void Do(const action::GatherFleet&);
@@ -111,6 +121,7 @@ class RunDriver final : public FleetEvents {
   void Do(const action::Say& a);
   void Do(const action::Finish& a);
   void Do(const action::EndMeasure& a);
+  void Do(const action::AwaitBack&);
 
   void PlanLooks();
   void PlanReads();
@@ -118,10 +129,13 @@ class RunDriver final : public FleetEvents {
 
   void CloseIfComplete(std::uint32_t slot);
   void StopIfComplete(std::uint32_t slot);
+  void FinishJudging();
+  void SayDrain();
   void SayWhatIsMissing();
   void KeepBrokenOffStep();
   void FailStore(const Status& status);
-  std::vector<Suspicion> LookAt(const StepEvidence& evidence, const StepVerdict& verdict);
+  std::vector<Suspicion> LookAt(const StepEvidence& evidence, const StepVerdict& verdict,
+                                const std::optional<ServerCounts>& server);
   std::vector<AgentEvidence> AgentsOfStep() const;
   std::vector<LaneSpec> LanesOf(std::uint32_t sessions, std::size_t ladder) const;
   std::vector<LaneNeeds> NeedsOf(std::uint32_t slot) const;
@@ -140,9 +154,11 @@ class RunDriver final : public FleetEvents {
   std::vector<LaneSpec> lanes_;      // Of the current step.
   std::uint64_t records_acked_ = 0;  // Of the whole run.
   std::vector<RunStep> steps_;
-  std::vector<StepFigures> figures_;     // Of the ladder's steps that were judged.
-  std::optional<WallWatch> wall_;        // Of the present step.
-  StepEvidence last_evidence_;           // Of the last judged step: an extension joins it.
+  std::vector<StepFigures> figures_;  // Of the ladder's steps that were judged.
+  std::optional<WallWatch> wall_;     // Of the present step.
+  StepEvidence last_evidence_;        // Of the last judged step: an extension joins it.
+  std::optional<Judging> judging_;    // Waits for servers' pages.
+  ServerSide servers_;
   std::optional<EarlyFinding> finding_;  // Of the present step: it was failed early.
   std::vector<Timer> looks_;             // Of the present step.
   std::vector<Timer> reads_;             // Of servers' pages, at its blocks' edges.

@@ -10,6 +10,8 @@
 //   step          every agent has closed it         its time + 30 s   judged without it: no data
 //   replace       the lost agents are back, ready   replace_limit     the sweep ends, exit 3
 //   stop          nothing is in flight, all stored  drain + 15 s      ends anyway
+//   settle        servers show the level of before  back_limit        ends anyway, and says so
+//                 (where they are asked, and load was sent)
 #pragma once
 
 #include <cstdint>
@@ -49,7 +51,9 @@ enum class RunPhase : std::uint8_t {
   kReplace,
   kStop,
   kDone,
+  kSettle,  // After kStop: numbers are sent.
 };
+inline constexpr int kRunPhases = 9;
 const char* Name(RunPhase phase);
 
 namespace event {
@@ -78,7 +82,8 @@ struct StepClosedBy {
 struct StepJudged {
   StepVerdict verdict;
   double requests_in_flight;
-  Duration elapsed{};  // Since the first step's preparation.
+  Duration elapsed{};                         // Since the first step's preparation.
+  SweepEvent ends_sweep = SweepEvent::kNone;  // What the step met.
 };
 // The running step was looked at after `after_blocks` blocks, and it clearly misses. Its measured
 // time can end at `measure`.
@@ -104,6 +109,8 @@ struct AgentFaulted {
 struct StoppedBy {
   std::uint32_t slot;
 };
+// Servers show what they did before the first step.
+struct DeploymentBack {};
 struct DeadlinePassed {};
 struct StopRequested {
   int count;
@@ -117,7 +124,7 @@ using MachineEvent =
                  event::AgentFailedToStart, event::RunReadyBy, event::StepReadyBy,
                  event::StepClosedBy, event::StepJudged, event::AgentLost, event::AgentReplaced,
                  event::AgentFaulted, event::StoppedBy, event::DeadlinePassed, event::StopRequested,
-                 event::StoreFailed, event::LookFailed>;
+                 event::StoreFailed, event::LookFailed, event::DeploymentBack>;
 
 namespace action {
 struct RunPreflight {};
@@ -144,6 +151,7 @@ struct StopAgents {
   StopKind kind;
   Duration drain_limit;
 };
+struct AwaitBack {};  // The load has ended; the answer is DeploymentBack.
 struct SetDeadline {
   Duration after;
 };  // Replaces the one before.
@@ -160,7 +168,7 @@ using MachineAction =
     std::variant<action::RunPreflight, action::GatherFleet, action::PrepareRun, action::PrepareStep,
                  action::CommitStep, action::JudgeStep, action::BreakOffStep, action::RestartAgent,
                  action::StopAgents, action::SetDeadline, action::ClearDeadline, action::Say,
-                 action::Finish, action::EndMeasure>;
+                 action::Finish, action::EndMeasure, action::AwaitBack>;
 
 struct MachineState {
   RunPhase phase = RunPhase::kPreflight;

@@ -76,8 +76,10 @@ class FleetSim::Host {
                   .shelf = shelf_,
                   .make_transport =
                       [this, &sim](const RunPlan&) -> StatusOr<std::unique_ptr<CallTransport>> {
-                    return std::make_unique<EngineTransport>(scheduler_, *sim.engine_,
-                                                             sim.options_.target);
+                    std::unique_ptr<CallTransport> calls = std::make_unique<EngineTransport>(
+                        scheduler_, *sim.engine_, sim.options_.target);
+                    SimServers* const servers = sim.options_.servers;
+                    return servers == nullptr ? std::move(calls) : servers->Count(std::move(calls));
                   },
                   .finished = [this, &sim](const Status&) { sim.network_.HangUp(id); }},
         std::move(hello));
@@ -140,6 +142,7 @@ FleetSim::FleetSim(SimOptions options)
   engine_faults_ = std::make_unique<EngineFaults>(scheduler_, *engine_, options_.faults);
   options_.target.rules = options_.faults;
   options_.target.moment = [this] { return engine_faults_->Moment(); };
+  if (options_.servers != nullptr) options_.servers->Attach(scheduler_, *engine_);
   journal_ = std::make_unique<Journal>();
   spawner_ = std::make_unique<Spawner>(*this);
   driver_ = std::make_unique<RunDriver>(
@@ -148,11 +151,13 @@ FleetSim::FleetSim(SimOptions options)
               .bar = options_.bar,
               .corpus = options_.corpus,
               .corpus_bytes = {},
-              .build = kBuild},
+              .build = kBuild,
+              .servers = options_.server_rules},
       RunDeps{.scheduler = coordinator_,
               .links = network_,
               .journal = *journal_,
               .spawner = spawner_.get(),
+              .signals = options_.servers,
               .clock = &wall_,
               .preflight =
                   [this](std::function<void(PreflightReport)> done) {
@@ -168,7 +173,9 @@ FleetSim::FleetSim(SimOptions options)
   network_.SetServer(driver_->link_events());
 }
 
-FleetSim::~FleetSim() = default;
+FleetSim::~FleetSim() {
+  if (options_.servers != nullptr) options_.servers->Detach();
+}
 
 RunResult FleetSim::Run(Duration limit) {
   const MonoTime end = scheduler_.Now() + limit;

@@ -93,7 +93,7 @@ struct MachineRig {
     CloseAll();
     JudgeAs(Verdict::kFail);
   }
-  // Any phase but kDone.
+  // Any phase but the last two.
   void To(RunPhase wanted) {
     switch (wanted) {
       case RunPhase::kPreflight:
@@ -110,6 +110,7 @@ struct MachineRig {
         return ToReplace();
       case RunPhase::kStop:
         return ToStop();
+      case RunPhase::kSettle:
       case RunPhase::kDone:
         ADD_FAILURE() << "there is no way on from done";
     }

@@ -1,0 +1,38 @@
+#include "coordinator/run/machine_step.h"
+
+#include <fmt/format.h>
+
+#include "common/base/limits.h"
+#include "coordinator/run/ladders.h"
+
+namespace plimsoll {
+
+SweepDecision DecideNext(const RunSettings& settings, const MachineState& state, SweepEvent event) {
+  if (state.steps_made >= limits::kStepsMax) {
+    return {.reason = fmt::format("{} steps were run, no more are possible", limits::kStepsMax),
+            .ends_run = true};
+  }
+  return NextStep(OfLadder(state.history, LadderName(settings, state.ladder)),
+                  RulesOf(settings, state.ladder, state.elapsed), event);
+}
+
+void SetNextStep(const RunSettings& settings, const SweepDecision& decision, MachineState* state) {
+  MachineState& s = *state;
+  const bool repeats = decision.kind == SweepDecision::Kind::kRepeat;
+  // What was cut short and then had no data is measured whole.
+  s.look = !repeats || !s.origin.failed_early_after;
+  const bool planned = decision.kind == SweepDecision::Kind::kRun;
+  s.origin = {.kind = KindOf(decision.kind),
+              .ladder = LadderName(settings, s.ladder),
+              .reason = decision.reason,
+              .failed_early_after = {}};
+  s.step_note = planned ? "" : decision.reason;
+  s.step = settings.step;
+  s.step.sessions = decision.sessions;
+  const bool extends = decision.kind == SweepDecision::Kind::kExtend;
+  if (extends) s.step.warm_up = s.step.prime_limit = Duration{0};
+  const bool first_of_tier = s.ladder > 0 && OfLadder(s.history, s.origin.ladder).empty();
+  s.fresh = s.steps_made > 0 && !extends && (settings.drain_between_steps || first_of_tier);
+}
+
+}  // namespace plimsoll

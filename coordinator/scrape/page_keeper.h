@@ -3,10 +3,10 @@
 //
 // Pages of a target differ in little but their numbers, so that a bundle of up to 16 of them takes
 // little more than its first page and the digits that changed: about a tenth of what single ones
-// would. An engine's page of 350 lines read each second takes about 5 MB an hour, one of 2,000
-// lines about 20 MB. At most kBytesMax are kept of a run; from half of that on only one page of
-// each bundle is, the others are counted. A process that is killed loses the bundles that were not
-// full: at most the last 16 pages of each target.
+// would. A page of 350 lines read each second takes at most about 8 MB an hour, one of 2,000 lines
+// about 47 MB, if every number moves each second. At most kBytesMax are kept of a run; from half of
+// that on only one page of each bundle is, the others are counted. A process that is killed loses
+// the bundles that were not full: at most the last 16 pages of each target.
 #pragma once
 
 #include <cstddef>

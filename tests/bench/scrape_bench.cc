@@ -158,15 +158,19 @@ Scraped Scrape(std::uint16_t port, const std::shared_ptr<const Mapping>& mapping
   const double begin = CpuSeconds();
   usleep(kSeconds * 1'000'000);
   Scraped result;
-  result.cost.cpu_share = (CpuSeconds() - begin) / kSeconds;
+  const double cpu = CpuSeconds() - begin;
   const MonoTime to = clock.MonoNow();
   scrape.Stop();
   for (const TargetSeries& series : scrape.Between(from, to).targets) {
     for (const TargetSample& sample : series.samples) {
+      if (sample.at < from || sample.at > to) continue;
       ++result.samples;
       if (!sample.readable()) ++result.unreadable;
     }
   }
+  // A page's cost times their number: a machine too busy for every turn does not make it cheaper.
+  result.cost.cpu_share =
+      cpu / static_cast<double>(std::max<std::size_t>(result.samples, 1)) * kTargets;
   result.kept = scrape.kept();
   return result;
 }

@@ -42,6 +42,15 @@
 namespace plimsoll {
 namespace {
 
+ServerRules RulesOf(const Scenario& scenario) {
+  if (!scenario.signals) return {};
+  const SignalsSpec& signals = *scenario.signals;
+  return {.mode = signals.judge,
+          .kv_full = {.threshold = signals.kv_full, .time = signals.kv_full_for},
+          .drain = {.shared_share = signals.drain_tolerance}};
+}
+
+
 int Code(ExitCode code) {
   return static_cast<int>(code);
 }
@@ -182,7 +191,8 @@ Status RunApp::StartLinks() {
               .bar = loaded_.scenario.bar,
               .corpus = loaded_.corpus,
               .corpus_bytes = loaded_.corpus_bytes,
-              .build = kVersion},
+              .build = kVersion,
+              .servers = RulesOf(loaded_.scenario)},
       RunDeps{.scheduler = loop_,
               .links = *links_,
               .journal = *journal_,

@@ -42,15 +42,6 @@
 namespace plimsoll {
 namespace {
 
-ServerRules RulesOf(const Scenario& scenario) {
-  if (!scenario.signals) return {};
-  const SignalsSpec& signals = *scenario.signals;
-  return {.mode = signals.judge,
-          .kv_full = {.threshold = signals.kv_full, .time = signals.kv_full_for},
-          .drain = {.shared_share = signals.drain_tolerance}};
-}
-
-
 int Code(ExitCode code) {
   return static_cast<int>(code);
 }

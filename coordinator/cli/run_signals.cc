@@ -97,4 +97,12 @@ std::string RunSignals::KeptWords() const {
   return words;
 }
 
+ServerRules RulesOf(const Scenario& scenario) {
+  if (!scenario.signals) return {};
+  const SignalsSpec& signals = *scenario.signals;
+  return {.mode = signals.judge,
+          .kv_full = {.threshold = signals.kv_full, .time = signals.kv_full_for},
+          .drain = {.shared_share = signals.drain_tolerance}};
+}
+
 }  // namespace plimsoll

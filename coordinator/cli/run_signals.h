@@ -9,6 +9,7 @@
 #include "common/base/clock.h"
 #include "common/base/scheduler.h"
 #include "coordinator/run/preflight_rules.h"
+#include "coordinator/run/server_side.h"
 #include "coordinator/run/signal_feed.h"
 #include "coordinator/scenario/scenario.h"
 #include "coordinator/scrape/scrape_thread.h"
@@ -51,5 +52,8 @@ class RunSignals {
   std::unique_ptr<ScrapeThread> thread_;
   Timer poll_;
 };
+
+// How a run's steps are judged by servers, as its section `signals` says.
+ServerRules RulesOf(const Scenario& scenario);
 
 }  // namespace plimsoll

@@ -216,9 +216,10 @@ TEST(ServerSim, AStepThatWaitsForPagesIsKeptWhenTheRunIsLeft) {
   servers.deaf = true;
   SimOptions options = Served(servers, JudgeMode::kBoth);
   FleetSim sim(options);
-  // The first ask is after preflight, the second at the first step's end.
+  // One ask after preflight, one at each edge of the first step's blocks, then that for its end.
+  const int at_end = static_cast<int>(options.settings.step.blocks()) + 3;
   servers.on_ask = [&](int n) {
-    if (n == 2) sim.StopAt(sim.scheduler().Now() - MonoTime{} + 1s, 3);
+    if (n == at_end) sim.StopAt(sim.scheduler().Now() - MonoTime{} + 1s, 3);
   };
   const RunResult result = sim.Run();
   EXPECT_EQ(result.code, ExitCode::kStopped);

@@ -1,5 +1,5 @@
-// `plimsoll runs export ID --steps|--parts|--agents|--records csv|jsonl` and `--pages jsonl`: what a
-// run measured, for other programs.
+// `plimsoll runs export ID --steps|--parts|--agents|--records csv|jsonl` and `--pages jsonl`: what
+// a run measured, for other programs.
 #pragma once
 
 #include <string>

@@ -39,7 +39,8 @@ struct StepResult {
   StepVerdict verdict;
   double requests_in_flight = 0;  // Mean over the measured time.
   StepOrigin origin;
-  SweepEvent ended_by = SweepEvent::kNone;  // What it met that ends the sweep, whatever its verdict.
+  SweepEvent ended_by =
+      SweepEvent::kNone;  // What it met that ends the sweep, whatever its verdict.
   // Absent where nobody told: a step that was judged had calls open.
   std::optional<double> known_in_flight() const;
 };

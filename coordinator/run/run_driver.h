@@ -21,8 +21,8 @@
 #include "coordinator/run/replay_facts.h"
 #include "coordinator/run/run_journal.h"
 #include "coordinator/run/run_machine.h"
-#include "coordinator/run/signal_feed.h"
 #include "coordinator/run/server_side.h"
+#include "coordinator/run/signal_feed.h"
 
 namespace plimsoll {
 

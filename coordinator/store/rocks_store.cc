@@ -172,7 +172,7 @@ class RocksStore : public Store {
   std::string folder_;
   StoreAccess access_;
   mutable std::mutex mutex_;  // The library has its own; this guards what follows.
-  Status broken_;  // Of the first write that failed.
+  Status broken_;             // Of the first write that failed.
 };
 
 // What stands at the path, before the library looks at it.

@@ -45,7 +45,7 @@ struct SimOptions {
   // Asked of each agent at the end of each measured time. Empty: a simulated host has nothing else
   // to do, and is never the bottleneck.
   std::function<SimLoad(std::uint32_t slot, MonoTime now)> load;
-  SimServers* servers = nullptr;        // Whose pages the run reads; null: no server is asked.
+  SimServers* servers = nullptr;  // Whose pages the run reads; null: no server is asked.
   ServerRules server_rules;
 };
 

@@ -10,6 +10,7 @@
 #include "coordinator/api/cost_messages.h"
 #include "coordinator/api/eval_messages.h"
 #include "coordinator/api/replay_messages.h"
+#include "coordinator/api/server_messages.h"
 #include "plimsoll/v1/api.pb.h"
 
 namespace plimsoll {
@@ -21,7 +22,7 @@ static_assert(static_cast<int>(Lean::kFail) == v1::LEAN_FAIL);
 static_assert(static_cast<int>(FindingLevel::kBlocking) == v1::FINDING_LEVEL_BLOCKING);
 static_assert(static_cast<int>(StepKind::kRefinement) == v1::STEP_KIND_REFINEMENT);
 static_assert(static_cast<int>(RunState::kFailed) == v1::RUN_STATE_FAILED);
-static_assert(static_cast<int>(kLastPhase) + 1 == v1::PHASE_MINI_EVALS);
+static_assert(static_cast<int>(kLastPhase) + 1 == v1::PHASE_SETTLE);
 static_assert(static_cast<int>(StepPart::kCoolDown) + 1 == v1::STEP_PART_COOL_DOWN);
 
 v1::Verdict Of(Verdict verdict) {
@@ -33,9 +34,6 @@ v1::Lean Of(Lean lean) {
 
 double Finite(double value) {
   return std::isfinite(value) ? value : 0;
-}
-double Seconds(std::int64_t ns) {
-  return ToSeconds(Duration(ns));
 }
 
 // Sets an optional field only to a number.
@@ -66,25 +64,6 @@ void Fill(const RunInfo& run, bool live, v1::RunSummary* out) {
 void Fill(const ShownPercentile& percentile, v1::Percentile* out) {
   SetIf(percentile.value, out, &v1::Percentile::set_value);
   out->set_infinite(percentile.infinite);
-}
-
-void Fill(const PartVerdict& part, v1::Part* out) {
-  FillLimit(part.limit, out->mutable_limit());
-  out->set_verdict(Of(part.verdict));
-  out->set_lean(Of(part.lean));
-  out->set_reason(ValidUtf8(part.reason));
-  out->set_n(part.n);
-  Fill(ShownPercentile{part.value, part.value_infinite}, out->mutable_value());
-  SetIf(part.value_ok_only, out, &v1::Part::set_value_ok_only);
-  Fill(part.value_low, out->mutable_value_low_95());
-  Fill(part.value_high, out->mutable_value_high_95());
-  if (part.n > 0) {
-    v1::Interval* share = out->mutable_share();
-    share->set_value(Finite(part.share_within));
-    share->set_low_95(Finite(part.share_low));
-    share->set_high_95(Finite(part.share_high));
-  }
-  SetIf(part.margin, out, &v1::Part::set_margin_of_limit);
 }
 
 void Fill(const std::array<double, kLaneStates>& shares, v1::LaneTime* out) {
@@ -262,6 +241,7 @@ void FillModel(const ReportModel& model, v1::Run* out) {
   for (const ReportedStep& step : model.steps) ToApi(step, out->add_steps());
   for (const std::string& note : model.notes) out->add_notes(ValidUtf8(note));
   if (model.preflight) Fill(*model.preflight, out->mutable_preflight());
+  if (model.drain) FillDrain(*model.drain, out->mutable_drain());
   for (const LadderResult& ladder : model.tier_ladders) {
     v1::TierLadder* to = out->add_tier_ladders();
     to->set_tier(ValidUtf8(ladder.tier));
@@ -309,7 +289,7 @@ void ToApi(const ReportedStep& step, v1::Step* out) {
   out->set_lean(Of(LeanOf(s.verdict)));
   out->set_is_void(s.verdict.is_void);
   for (const std::string& reason : s.verdict.reasons) out->add_reasons(ValidUtf8(reason));
-  for (const PartVerdict& part : s.verdict.parts) Fill(part, out->add_parts());
+  for (const PartVerdict& part : s.verdict.parts) FillPart(part, out->add_parts());
   const bool told = HasTallies(s);
   if (told) {
     SetIf(s.verdict.offered_share, out, &v1::Step::set_offered_share);
@@ -334,6 +314,7 @@ void ToApi(const ReportedStep& step, v1::Step* out) {
   for (const std::string& note : step.notes) out->add_notes(ValidUtf8(note));
   Fill(s.origin, out->mutable_origin());
   if (s.evals) FillEvals(*s.evals, out->mutable_evals());
+  if (s.server) FillServer(*s.server, out->mutable_server());
   for (const Suspicion& suspicion : s.suspicions) {
     v1::Suspicion* to = out->add_suspicions();
     to->set_check(std::string(Name(suspicion.check)));

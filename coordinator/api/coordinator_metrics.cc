@@ -38,7 +38,7 @@ MetricSeries Phases(RunPhase now) {
                       "1 for the phase that the run is in, 0 for the others.",
                       MetricKind::kGauge,
                       {}};
-  for (int i = 0; i <= static_cast<int>(kLastPhase); ++i) {
+  for (int i = 0; i < kRunPhases; ++i) {
     const auto phase = static_cast<RunPhase>(i);
     std::string name = Name(phase);
     std::replace(name.begin(), name.end(), ' ', '_');

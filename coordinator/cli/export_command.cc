@@ -7,6 +7,7 @@
 
 #include "common/wire/record_codec.h"
 #include "coordinator/api/run_view.h"
+#include "coordinator/cli/export_pages.h"
 #include "coordinator/cli/output_file.h"
 #include "coordinator/report/agent_rows.h"
 #include "coordinator/report/export_rows.h"
@@ -76,7 +77,9 @@ Status Export(const ExportFlags& flags) {
   const auto form_of = [](const std::string& name) {
     return name == "csv" ? RowForm::kCsv : RowForm::kJsonl;
   };
-  if (!flags.steps.empty()) {
+  if (!flags.pages.empty()) {
+    RETURN_IF_ERROR(WritePages(*store, run->id, out));
+  } else if (!flags.steps.empty()) {
     RETURN_IF_ERROR(WriteSteps(repo, *run, form_of(flags.steps), out));
   } else if (!flags.parts.empty()) {
     RETURN_IF_ERROR(WriteParts(repo, run->id, form_of(flags.parts), out));

@@ -1,5 +1,5 @@
-// `plimsoll runs export ID --steps|--parts|--agents|--records csv|jsonl`: what a run measured,
-// for other programs.
+// `plimsoll runs export ID --steps|--parts|--agents|--records csv|jsonl` and `--pages jsonl`: what
+// a run measured, for other programs.
 #pragma once
 
 #include <string>
@@ -13,7 +13,8 @@ struct ExportFlags {
   std::string parts;    // The same.
   std::string agents;   // The same.
   std::string records;  // The same.
-  std::string evals;    // The same; exactly one of these is given.
+  std::string evals;    // The same.
+  std::string pages;    // "jsonl"; exactly one of the six is given.
   std::string out;      // Empty: standard output.
 };
 

@@ -27,7 +27,10 @@
 #include "coordinator/cli/baselines.h"
 #include "coordinator/cli/corpus_files.h"
 #include "coordinator/cli/endpoint_file.h"
+#include "coordinator/cli/late_events.h"
 #include "coordinator/cli/recipe_files.h"
+#include "coordinator/cli/run_signals.h"
+#include "coordinator/cli/run_store.h"
 #include "coordinator/fleet/grpc_fleet_server.h"
 #include "coordinator/report/json_report.h"
 #include "coordinator/report/run_report.h"
@@ -35,7 +38,6 @@
 #include "coordinator/run/preflight.h"
 #include "coordinator/run/run_driver.h"
 #include "coordinator/run/store_journal.h"
-#include "coordinator/store/rocks_store.h"
 
 namespace plimsoll {
 namespace {
@@ -48,23 +50,6 @@ int Fail(ExitCode code, const Status& status) {
   std::fprintf(stderr, "plimsoll: %s\n", std::string(MessageOf(status)).c_str());
   return Code(code);
 }
-
-// Links exist before the driver that hears of them, and the driver before the server that makes
-// them.
-class LateEvents final : public AgentLinkEvents {
- public:
-  void Bind(AgentLinkEvents& events) { events_ = &events; }
-  void OnMessage(LinkId link, AgentMessage message) override {
-    events_->OnMessage(link, std::move(message));
-  }
-  void OnBatch(LinkId link, RecordBatch batch) override {
-    events_->OnBatch(link, std::move(batch));
-  }
-  void OnClosed(LinkId link, const Status& reason) override { events_->OnClosed(link, reason); }
-
- private:
-  AgentLinkEvents* events_ = nullptr;
-};
 
 constexpr Duration kLiveAge = 250ms;
 
@@ -90,11 +75,13 @@ class RunApp {
 
  private:
   Status SetUp();
+  Status StartSignals();
   Status StartLinks();
   Status StartApi();
   std::optional<LiveRun> Live();
   std::string ApiAddresses() const;
   void EndApi();
+  void EndSignals();
   void StartPreflight(const RunPlan& plan, std::function<void(PreflightReport)> done);
   void OnPreflight(const PreflightReport& report);
   std::string Stamped(const std::string& line) const;
@@ -117,6 +104,7 @@ class RunApp {
   std::unique_ptr<LocalAgents> local_;
   std::unique_ptr<HttpCallTransport> target_;
   std::unique_ptr<Preflight> preflight_;
+  std::unique_ptr<RunSignals> signals_;  // Null: no server is asked.
   std::unique_ptr<StoreJournal> journal_;
   std::unique_ptr<RunDriver> driver_;
   std::unique_ptr<ApiServer> api_;
@@ -159,10 +147,18 @@ Status RunApp::SetUp() {
                                        .eval_set = loaded_.evals_text}));
   ASSIGN_OR_RETURN(secrets_, ReadTargetSecrets(plan_.target));
   target_ = std::make_unique<HttpCallTransport>(http_, loop_, plan_.target, secrets_);
+  RETURN_IF_ERROR(StartSignals());
   RETURN_IF_ERROR(StartLinks());
   RETURN_IF_ERROR(StartApi());
   RETURN_IF_ERROR(repo_.PutRun(info_));  // Last: a run that could not be set up was none.
   return loaded_.recipe.empty() ? absl::OkStatus() : repo_.PutRecipe(info_.id, loaded_.recipe);
+}
+
+Status RunApp::StartSignals() {
+  if (!loaded_.scrape.has_value()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(signals_, RunSignals::Start(loaded_.scenario, *loaded_.scrape, *store_, info_.id,
+                                               clock_, loop_));
+  return absl::OkStatus();
 }
 
 Status RunApp::StartLinks() {
@@ -188,11 +184,13 @@ Status RunApp::StartLinks() {
               .corpus = loaded_.corpus,
               .corpus_bytes = loaded_.corpus_bytes,
               .build = kVersion,
-              .evals = loaded_.evals},
+              .evals = loaded_.evals,
+              .servers = RulesOf(loaded_.scenario)},
       RunDeps{.scheduler = loop_,
               .links = *links_,
               .journal = *journal_,
               .spawner = local_.get(),
+              .signals = signals_ == nullptr ? nullptr : &signals_->feed(),
               .clock = &clock_,
               .preflight =
                   [this](std::function<void(PreflightReport)> done) {
@@ -242,6 +240,14 @@ std::string RunApp::ApiAddresses() const {
                      grpc.empty() ? "" : "gRPC " + grpc);
 }
 
+// Read until all has drained, and once more then.
+void RunApp::EndSignals() {
+  if (signals_ == nullptr) return;
+  signals_->Stop([this] { loop_.Stop(); });
+  loop_.Run();
+  Say(signals_->KeptWords());
+}
+
 // Who watches the run hears how it ended before the servers go.
 void RunApp::EndApi() {
   if (api_ == nullptr) return;
@@ -266,9 +272,13 @@ void RunApp::StartPreflight(const RunPlan& plan, std::function<void(PreflightRep
                     .target = plan.target,
                     .secrets = secrets_},
       PreflightSetup{.model = plan.target.model, .output_mode = plan.output_mode},
-      std::move(prompt), key, [this, done = std::move(done)](PreflightReport report) {
-        OnPreflight(report);
-        done(std::move(report));
+      std::move(prompt), key, [this, done = std::move(done)](PreflightReport found) {
+        const auto go_on = [this, done](PreflightReport report) {
+          OnPreflight(report);
+          done(std::move(report));
+        };
+        if (signals_ == nullptr) return go_on(std::move(found));
+        signals_->AddFindings(std::move(found), go_on);
       });
 }
 
@@ -319,6 +329,7 @@ int RunApp::Run() {
     driver_->Start();
     progress_.Start();
     loop_.Run();
+    EndSignals();
     progress_.Stop();
   }
   const int code = Conclude();
@@ -331,6 +342,7 @@ int RunApp::Conclude() {
   info_.ended = clock_.WallNow();
   info_.exit_code = Code(result_->code);
   info_.message = result_->reason;
+  info_.drain = result_->drain;
   info_.state = result_->code == ExitCode::kStopped       ? RunState::kStopped
                 : result_->code == ExitCode::kCouldNotRun ? RunState::kFailed
                                                           : RunState::kFinished;
@@ -361,19 +373,6 @@ int RunApp::Conclude() {
   return Code(result_->code);
 }
 
-// "; it runs 20261130-…-demo" if the store, looked at beside its holder, says so.
-std::string RunningIn(const std::string& folder) {
-  const auto store = OpenRocksStore(folder, StoreAccess::kReadOnly);
-  if (!store.ok()) return {};
-  const auto runs = RunRepo(**store).ListRuns(1);
-  if (!runs.ok() || runs->empty() || runs->front().state != RunState::kRunning) return {};
-  return fmt::format(" (its run: {})", runs->front().id);
-}
-
-Status Annotated(const Status& status, const std::string& more) {
-  return Status(status.code(), std::string(MessageOf(status)) + more);
-}
-
 }  // namespace
 
 int RunScenario(LoadedScenario loaded, const RunFlags& flags) {
@@ -386,10 +385,8 @@ int RunScenario(LoadedScenario loaded, const RunFlags& flags) {
       return Fail(ExitCode::kUsage, status);
     }
   }
-  auto store = OpenRocksStore(flags.store, StoreAccess::kReadWrite);
-  if (!store.ok()) {
-    return Fail(ExitCode::kCouldNotRun, Annotated(store.status(), RunningIn(flags.store)));
-  }
+  auto store = OpenRunStore(flags.store);
+  if (!store.ok()) return Fail(ExitCode::kCouldNotRun, store.status());
   if (const Status status = ReadBaselines(RunRepo(**store), &loaded); !status.ok()) {
     return Fail(ExitCode::kUsage, status);
   }

@@ -15,6 +15,8 @@
 #include "coordinator/cli/parse_words.h"
 #include "coordinator/cli/run_app.h"
 #include "coordinator/cli/scenario_files.h"
+#include "coordinator/cli/signal_check.h"
+#include "coordinator/cli/signals_text.h"
 #include "coordinator/planning/eval_plan.h"
 #include "coordinator/report/text_layout.h"
 #include "coordinator/run/run_machine.h"
@@ -41,12 +43,18 @@ std::string WrongNonce(const std::string& text) {
 }  // namespace
 
 int CheckMain(int argc, const char* const* argv) {
-  CLI::App app("Reads a scenario and its corpus, and prints the dry plan. Sends nothing.", "check");
+  CLI::App app(
+      "Reads a scenario and its corpus, and prints the dry plan. Sends no load; pages of signals "
+      "are\n"
+      "read once.",
+      "check");
   std::string path;
   std::string store = "plimsoll-store";
   app.add_option("SCENARIO", path, "The scenario's YAML file")->required();
   app.add_option("--store", store,
                  "Folder that keeps the runs of bar.from_baseline (./plimsoll-store)");
+  bool offline = false;
+  app.add_flag("--offline", offline, "Do not read the pages that the scenario's signals name");
   if (const auto code = ParseWords(app, argc, argv)) return *code;
   auto loaded = LoadScenario(path);
   if (!loaded.ok()) return Fail(loaded.status());
@@ -74,6 +82,11 @@ int CheckMain(int argc, const char* const* argv) {
                    .c_str(),
                stdout);
   }
+  if (!loaded->scrape.has_value()) return 0;
+  std::fputs(('\n' + SignalsText(*loaded->scenario.signals)).c_str(), stdout);
+  if (offline) return 0;
+  std::fflush(stdout);  // A server that hangs takes its time.
+  std::fputs(ReadSignalsOnce(loaded->scenario, *std::move(loaded->scrape)).c_str(), stdout);
   return 0;
 }
 

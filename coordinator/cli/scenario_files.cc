@@ -12,6 +12,7 @@
 #include "common/wire/corpus_codec.h"
 #include "coordinator/cli/corpus_files.h"
 #include "coordinator/cli/recipe_files.h"
+#include "coordinator/cli/signal_files.h"
 #include "coordinator/evals/builtin_sets.h"
 #include "coordinator/scenario/scenario_reader.h"
 
@@ -78,6 +79,9 @@ StatusOr<LoadedScenario> LoadScenario(const std::string& path) {
   auto recipe = ReadRecipe(loaded.scenario.recipe, folder);
   if (!recipe.ok()) return Annotate(recipe.status(), path);
   loaded.recipe = *std::move(recipe);
+  if (loaded.scenario.signals.has_value()) {
+    ASSIGN_OR_RETURN(loaded.scrape, MakeScrapePlan(*loaded.scenario.signals));
+  }
   RETURN_IF_ERROR(LoadEvals(&loaded));
   RETURN_IF_ERROR(LoadCorpus(&loaded));
   return loaded;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "common/evals/eval_set.h"
 #include "coordinator/planning/planner.h"
 #include "coordinator/scenario/scenario.h"
+#include "coordinator/scrape/scraper.h"
 #include "coordinator/store/run_values.h"
 
 namespace plimsoll {
@@ -26,11 +28,12 @@ struct LoadedScenario {
   std::string evals_text;
   std::string evals_label;  // "basic", or the file's name.
   KeptRecipe recipe;
+  std::optional<ScrapePlan> scrape;          // Of scenario.signals, without tokens.
   std::vector<std::string> baseline_doubts;  // Warnings of the runs that the bar came from.
 };
 
-// InvalidArgument with every problem, a line each; or what is wrong with the corpus or the
-// recipe files that it names.
+// InvalidArgument with every problem, a line each; or what is wrong with the corpus, the recipe
+// files or the mapping files that it names.
 StatusOr<LoadedScenario> LoadScenario(const std::string& path);
 
 // "evals: mine.jsonl, 72 cases (SHA-256 …), 10% of all requests": which set a run asks, for its

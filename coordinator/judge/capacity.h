@@ -28,6 +28,7 @@
 
 #include "coordinator/judge/capacity_value.h"
 #include "coordinator/judge/step_origin.h"
+#include "coordinator/judge/sweep_event.h"
 #include "coordinator/judge/verdict.h"
 
 namespace plimsoll {
@@ -38,6 +39,8 @@ struct StepResult {
   StepVerdict verdict;
   double requests_in_flight = 0;  // Mean over the measured time.
   StepOrigin origin;
+  SweepEvent ended_by =
+      SweepEvent::kNone;  // What it met that ends the sweep, whatever its verdict.
   // Absent where nobody told: a step that was judged had calls open.
   std::optional<double> known_in_flight() const;
 };

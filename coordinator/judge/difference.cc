@@ -15,29 +15,24 @@ namespace {
 
 constexpr std::size_t kLanesOnASideMin = 5;
 
-// What each lane of one run adds to its share's error, by slice of time.
+using ByLane = std::map<std::uint32_t, std::vector<double>>;
+
+// What one run's lanes add to its share's error.
 struct Errors {
-  std::map<std::uint32_t, std::vector<double>> lanes;
+  ByLane lanes;  // By slice of time.
   // Lanes with a hit, and with a miss.
   std::size_t lanes_hit = 0;
   std::size_t lanes_missed = 0;
 };
 
-Errors ErrorsOf(const std::vector<ShareCell>& cells, const ShareInterval& share,
-                Duration half_block) {
-  const Slices slices(cells, half_block);
-  Errors errors;
+Errors ErrorsOf(const SharePart& part, const ShareInterval& share) {
+  Errors errors{.lanes = ResidualsByLane(part.cells, part.half_block, share.share,
+                                         static_cast<double>(share.n))};
   std::map<std::uint32_t, std::pair<bool, bool>> sides;
-  for (const ShareCell& cell : cells) {
-    if (cell.n == 0) continue;
-    const auto n = static_cast<double>(cell.n);
-    const auto hits = static_cast<double>(std::min(cell.n, cell.hits));
-    std::vector<double>& lane = errors.lanes[cell.lane];
-    lane.resize(slices.size());
-    lane[slices.Of(cell)] += (hits - share.share * n) / static_cast<double>(share.n);
+  for (const ShareCell& cell : part.cells) {
     auto& [hit, missed] = sides[cell.lane];
-    hit = hit || hits > 0;
-    missed = missed || hits < n;
+    hit = hit || std::min(cell.n, cell.hits) > 0;
+    missed = missed || cell.hits < cell.n;
   }
   for (const auto& [lane, side] : sides) {
     errors.lanes_hit += side.first ? 1 : 0;
@@ -48,14 +43,6 @@ Errors ErrorsOf(const std::vector<ShareCell>& cells, const ShareInterval& share,
 
 bool BothSides(const Errors& errors) {
   return std::min(errors.lanes_hit, errors.lanes_missed) >= kLanesOnASideMin;
-}
-
-// T of the header.
-VarianceTerm TimeOf(const Errors& errors) {
-  std::vector<std::vector<double>> residuals;
-  residuals.reserve(errors.lanes.size());
-  for (const auto& [lane, by_slice] : errors.lanes) residuals.push_back(by_slice);
-  return Together(residuals);
 }
 
 std::vector<double> LaneDifferences(const Errors& a, const Errors& b) {
@@ -76,8 +63,8 @@ void TakeByLane(const Errors& a, const Errors& b, ShareDifference* difference) {
   const std::vector<double> lanes = LaneDifferences(a, b);
   const VarianceTerm by_lane{.variance = SquaresOf(lanes),
                              .degrees = static_cast<double>(lanes.size()) - 1};
-  const VarianceTerm of_a = TimeOf(a);
-  const VarianceTerm of_b = TimeOf(b);
+  const VarianceTerm of_a = Together(a.lanes);
+  const VarianceTerm of_b = Together(b.lanes);
   difference->by_lane = true;
   if (!(of_a.degrees > 0) || !(of_b.degrees > 0)) return;
   const double sum = by_lane.variance + of_a.variance + of_b.variance;
@@ -106,8 +93,8 @@ ShareDifference DifferenceOf(const SharePart& a, const SharePart& b, Pairing pai
   difference.b = IntervalOf(b, small);
   if (difference.a.n == 0 || difference.b.n == 0) return difference;
   difference.value = difference.a.share - difference.b.share;
-  const Errors of_a = ErrorsOf(a.cells, difference.a, a.half_block);
-  const Errors of_b = ErrorsOf(b.cells, difference.b, b.half_block);
+  const Errors of_a = ErrorsOf(a, difference.a);
+  const Errors of_b = ErrorsOf(b, difference.b);
   if (pairing == Pairing::kByLane && BothSides(of_a) && BothSides(of_b)) {
     TakeByLane(of_a, of_b, &difference);
   } else {

@@ -18,8 +18,8 @@ constexpr std::uint32_t kFirstLook = 2;
 constexpr Duration kLookAfterMin = 60s;
 // Failed attempts up to which latencies are looked at: a lane is silent after each.
 constexpr double kFailedShareMax = 0.01;
-// Of freedom. By four half-blocks alone they are two or three, whose t at a look's tail is 10 to 20:
-// nothing would ever fail. Chosen on the calibration's grid: from 12 on, wrong looks grow.
+// Of freedom. By four half-blocks alone they are two or three, whose t at a look's tail is 10 to
+// 20: nothing would ever fail. Chosen on the calibration's grid: from 12 on, wrong looks grow.
 constexpr double kDegreesMin = 6;
 
 // What the looks up to the one after `done` blocks may have spent.

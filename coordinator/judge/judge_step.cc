@@ -19,11 +19,15 @@ StepVerdict JudgeStep(const StepEvidence& evidence, const Bar& bar) {
                              : JudgePart(limit, i, evidence, step.sent_share));
   }
   if (step.is_void) return step;
+  Decide(step);
+  return step;
+}
 
+void Decide(StepVerdict& step) {
+  step.reasons.clear();
   step.verdict = VerdictOf(step.parts);
   if (!step.holds()) step.reasons = ReasonsWith(step, step.verdict);
   if (step.parts.empty()) step.reasons.emplace_back("the bar names no part that is judged here");
-  return step;
 }
 
 }  // namespace plimsoll

@@ -14,4 +14,7 @@ namespace plimsoll {
 // ever passes.
 StepVerdict JudgeStep(const StepEvidence& evidence, const Bar& bar);
 
+// Of a step that is not void: its verdict and its reasons, from its parts.
+void Decide(StepVerdict& step);
+
 }  // namespace plimsoll

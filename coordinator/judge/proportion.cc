@@ -25,9 +25,8 @@ struct Sample {
   double n = 0;
   double hits = 0;
   std::size_t lanes = 0;
-  std::vector<Counts> cells;                // Of a lane and a whole block.
-  std::vector<Counts> clusters;             // Lanes or runs.
-  std::vector<std::vector<Counts>> slices;  // Of each lane, from one slice of time to the next.
+  std::vector<Counts> cells;     // Of a lane and a whole block.
+  std::vector<Counts> clusters;  // Lanes or runs.
   double share() const { return n > 0 ? hits / n : 0; }
 };
 
@@ -55,38 +54,28 @@ void AppendRuns(const std::vector<Counts>& lane, std::vector<Counts>& runs) {
   }
 }
 
-struct Lane {
-  std::map<std::uint32_t, Counts> blocks;
-  std::vector<Counts> slices;
-};
-
-Sample Gather(const std::vector<ShareCell>& cells, Duration half_block) {
-  const Slices slices(cells, half_block);
-  std::map<std::uint32_t, Lane> by_lane;
+Sample Gather(const std::vector<ShareCell>& cells) {
+  std::map<std::uint32_t, std::map<std::uint32_t, Counts>> by_lane;
   Sample sample;
   for (const ShareCell& cell : cells) {
     if (cell.n == 0) continue;
     const Counts counts{.n = static_cast<double>(cell.n),
                         .hits = static_cast<double>(std::min(cell.n, cell.hits))};
-    Lane& lane = by_lane[cell.lane];
-    lane.slices.resize(slices.size());
-    Add(lane.blocks[cell.block], counts);
-    Add(lane.slices[slices.Of(cell)], counts);
+    Add(by_lane[cell.lane][cell.block], counts);
     sample.n += counts.n;
     sample.hits += counts.hits;
   }
   sample.lanes = by_lane.size();
-  for (auto& [number, lane] : by_lane) {
+  for (const auto& [lane, blocks] : by_lane) {
     std::vector<Counts> in_order;
     Counts whole;
-    for (const auto& [block, counts] : lane.blocks) {
+    for (const auto& [block, counts] : blocks) {
       in_order.push_back(counts);
       Add(whole, counts);
     }
     sample.cells.insert(sample.cells.end(), in_order.begin(), in_order.end());
     if (sample.lanes >= kLanesForClusters) {
       sample.clusters.push_back(whole);
-      sample.slices.push_back(std::move(lane.slices));
     } else {
       AppendRuns(in_order, sample.clusters);
     }
@@ -112,7 +101,8 @@ double DesignEffect(const Sample& sample, double spread) {
 }
 
 // Of the share's numerator; 0 degrees: the clusters, or their times, are too few to tell.
-VarianceTerm SpreadOf(const Sample& sample) {
+VarianceTerm SpreadOf(const Sample& sample, const std::vector<ShareCell>& cells,
+                      Duration half_block) {
   const double p = sample.share();
   const VarianceTerm clusters{.variance = SpreadAt(sample.clusters, p),
                               .degrees = static_cast<double>(sample.clusters.size()) - 1};
@@ -121,10 +111,7 @@ VarianceTerm SpreadOf(const Sample& sample) {
   if (sample.lanes < kLanesForClusters) {
     return {clusters.variance, std::max(1.0, clusters.degrees / 2)};
   }
-  std::vector<std::vector<double>> residuals;
-  residuals.reserve(sample.slices.size());
-  for (const std::vector<Counts>& lane : sample.slices) residuals.push_back(ResidualsAt(lane, p));
-  const VarianceTerm together = Together(residuals);
+  const VarianceTerm together = Together(ResidualsByLane(cells, half_block, p));
   if (!(together.degrees > 0)) return {clusters.variance, 0};
   if (!(together.variance > 0)) return clusters;
   return {clusters.variance + together.variance, SatterthwaiteDegrees({clusters, together})};
@@ -162,9 +149,9 @@ ShareInterval Begin(const Sample& sample) {
 }  // namespace
 
 ShareInterval ShareOf(const std::vector<ShareCell>& cells, const Confidence& confidence) {
-  const Sample sample = Gather(cells, confidence.half_block);
+  const Sample sample = Gather(cells);
   ShareInterval result = Begin(sample);
-  const VarianceTerm spread = SpreadOf(sample);
+  const VarianceTerm spread = SpreadOf(sample, cells, confidence.half_block);
   result.design_effect = DesignEffect(sample, spread.variance);
   if (!(spread.degrees > 0)) return result;
 
@@ -179,7 +166,7 @@ ShareInterval ShareOf(const std::vector<ShareCell>& cells, const Confidence& con
 }
 
 ShareInterval SmallShareOf(const std::vector<ShareCell>& cells, double tail) {
-  const Sample sample = Gather(cells, Duration{0});
+  const Sample sample = Gather(cells);
   ShareInterval result = Begin(sample);
   if (sample.n == 0) return result;
   result.design_effect = DesignEffect(sample, std::max(SpreadAt(sample.clusters, sample.share()),
@@ -195,11 +182,11 @@ ShareInterval SmallShareOf(const std::vector<ShareCell>& cells, double tail) {
 }
 
 QuantileBand BandOf(double quantile, const std::vector<ShareCell>& cells, Duration half_block) {
-  const Sample sample = Gather(cells, half_block);
+  const Sample sample = Gather(cells);
   if (!(quantile > 0 && quantile < 1) || sample.n == 0) return {};
   QuantileBand band;
   const bool two_sided = sample.hits > 0 && sample.hits < sample.n;
-  const VarianceTerm spread = SpreadOf(sample);
+  const VarianceTerm spread = SpreadOf(sample, cells, half_block);
   if (two_sided && spread.degrees > 0) {
     const double t = StudentTQuantile(1 - kTail, spread.degrees);
     const double effective = sample.n / DesignEffect(sample, spread.variance);

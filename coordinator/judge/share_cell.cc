@@ -46,6 +46,22 @@ std::size_t Slices::Of(const ShareCell& cell) const {
   return std::min(half, halves_ - 1) * size_ / halves_;
 }
 
+std::map<std::uint32_t, std::vector<double>> ResidualsByLane(const std::vector<ShareCell>& cells,
+                                                             Duration half_block, double share,
+                                                             double per) {
+  const Slices slices(cells, half_block);
+  std::map<std::uint32_t, std::vector<double>> lanes;
+  for (const ShareCell& cell : cells) {
+    if (cell.n == 0) continue;
+    const auto n = static_cast<double>(cell.n);
+    const auto hits = static_cast<double>(std::min(cell.n, cell.hits));
+    std::vector<double>& lane = lanes[cell.lane];
+    lane.resize(slices.size());
+    lane[slices.Of(cell)] += (hits - share * n) / per;
+  }
+  return lanes;
+}
+
 std::size_t SlicesExpected(Duration measure, Duration block, double lanes, double calls) {
   if (block <= Duration{0} || !(calls > 0)) return 0;
   return SlicesOf(static_cast<std::size_t>(measure / block) * 2, block / 2, lanes / calls);

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "common/base/time.h"
@@ -40,6 +41,11 @@ class Slices {
   std::size_t halves_ = 0;
   std::size_t size_ = 0;
 };
+
+// Of each lane with a call, the sum of its cells' hits − n·share by slice, each divided by `per`.
+std::map<std::uint32_t, std::vector<double>> ResidualsByLane(const std::vector<ShareCell>& cells,
+                                                             Duration half_block, double share,
+                                                             double per = 1);
 
 // How many slices `lanes` lanes are to give that make `calls` calls in a step's measured time.
 std::size_t SlicesExpected(Duration measure, Duration block, double lanes, double calls);

@@ -18,14 +18,14 @@ double SquaresOf(const std::vector<double>& residuals) {
   return sum * size / (size - 1);
 }
 
-VarianceTerm Together(const std::vector<std::vector<double>>& residuals) {
-  const std::size_t slices = residuals.empty() ? 0 : residuals.front().size();
+VarianceTerm Together(const std::map<std::uint32_t, std::vector<double>>& residuals) {
+  const std::size_t slices = residuals.empty() ? 0 : residuals.begin()->second.size();
   if (slices < kSlicesMin) return {.variance = 0, .degrees = 0};
   double sum = 0;
   for (std::size_t h = 1; h < slices; ++h) {
     double all = 0;
     double alone = 0;
-    for (const std::vector<double>& lane : residuals) {
+    for (const auto& [number, lane] : residuals) {
       const double change = lane[h] - lane[h - 1];
       all += change;
       alone += change * change;

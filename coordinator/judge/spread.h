@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
+#include <map>
 #include <vector>
 
 namespace plimsoll {
@@ -33,7 +35,7 @@ inline constexpr std::size_t kSlicesMin = 4;
 // calibration found. 2(H−1)²/(3H−4) degrees, those of the mean square of H independent values.
 // Nothing, with 0 degrees, for fewer than kSlicesMin slices. `residuals`: of each lane, by slice;
 // all of one length.
-VarianceTerm Together(const std::vector<std::vector<double>>& residuals);
+VarianceTerm Together(const std::map<std::uint32_t, std::vector<double>>& residuals);
 
 // Satterthwaite's degrees of freedom of the terms' sum, at least 1.
 double SatterthwaiteDegrees(std::initializer_list<VarianceTerm> terms);

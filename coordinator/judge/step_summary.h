@@ -13,6 +13,7 @@
 #include "common/record/tally.h"
 #include "coordinator/judge/eval_summary.h"
 #include "coordinator/judge/evidence.h"
+#include "coordinator/judge/server_summary.h"
 #include "coordinator/judge/step_origin.h"
 #include "coordinator/judge/suspicion.h"
 #include "coordinator/judge/verdict.h"
@@ -99,6 +100,7 @@ struct StepSummary {
   std::optional<Duration> broken_off_after;
   StepOrigin origin;
   std::optional<EvalSummary> evals;  // Absent: none was asked. In none of the numbers above.
+  std::optional<ServerSummary> server;  // Absent: no server was asked, or the step was broken off.
 };
 
 // Whether every agent has told of the step, at its end. Else lane-time (the offered and the sent

@@ -16,6 +16,9 @@ namespace {
 
 using suspicion::kAlikeRatioMax;
 
+// The few calls at an end of the measured time have other lengths than the mean one.
+constexpr double kTokensApart = 2;
+
 class List {
  public:
   void Add(SuspicionCheck check, std::string text) { all_.push_back({check, std::move(text)}); }
@@ -33,11 +36,13 @@ std::uint64_t OkOf(const StepEvidence& evidence) {
   return evidence.outcomes[static_cast<std::size_t>(Outcome::kOk)];
 }
 
-void CheckServerCount(const StepEvidence& e, const char* what, std::optional<std::uint64_t> ours,
-                      std::optional<std::uint64_t> theirs, List& list) {
+// Of calls that straddle the ends, `weight` times the mean call's share is allowed.
+void CheckServerCount(const StepEvidence& e, const char* what, double weight,
+                      std::optional<std::uint64_t> ours, std::optional<std::uint64_t> theirs,
+                      List& list) {
   if (!ours || !theirs) return;
   const double straddling =
-      2 * e.requests_in_flight_mean / std::max(1.0, Real(e.suspicion.measured_attempts));
+      2 * weight * e.requests_in_flight_mean / std::max(1.0, Real(e.suspicion.measured_attempts));
   const double apart = std::abs(Real(*theirs) - Real(*ours)) / std::max(1.0, Real(*ours));
   if (!(apart > suspicion::kCountsApartMax + straddling)) return;
   list.Add(
@@ -60,9 +65,21 @@ void CheckCounts(const StepEvidence& e, const SuspicionContext& context, List& l
   }
   if (!context.server) return;
   const ServerCounts& server = *context.server;
-  CheckServerCount(e, "calls answered", ok, server.requests, list);
-  CheckServerCount(e, "prompt tokens", e.tokens_in, server.tokens_in, list);
-  CheckServerCount(e, "generated tokens", e.tokens_out, server.tokens_out, list);
+  CheckServerCount(e, "calls answered", 1, ok, server.requests, list);
+  CheckServerCount(e, "prompt tokens", kTokensApart, e.tokens_in, server.tokens_in, list);
+  CheckServerCount(e, "generated tokens", kTokensApart, e.tokens_out, server.tokens_out, list);
+}
+
+// What the gateway turned away and no attempt of ours is booked as.
+void CheckServerRefusals(const StepEvidence& e, const SuspicionContext& context, List& list) {
+  if (!context.server || !context.server->refused) return;
+  const std::uint64_t ours = e.outcomes[static_cast<std::size_t>(Outcome::kRefused)];
+  const double allowed = 2 * e.requests_in_flight_mean + suspicion::kCountsApartMax * Real(ours);
+  if (!(Real(*context.server->refused) - Real(ours) > allowed)) return;
+  list.Add(SuspicionCheck::kRefusalsUncounted,
+           fmt::format("the server refused {} requests, {} attempts are counted as refused: "
+                       "somebody between tries again by himself, or another caller is turned away",
+                       *context.server->refused, ours));
 }
 
 // One is enough: by the rule every attempt with such a sign is a refusal.
@@ -364,6 +381,7 @@ std::vector<Suspicion> SuspicionsOf(const StepEvidence& evidence, bool is_void,
   List list;
   CheckCounts(evidence, context, list);
   CheckRefusals(evidence.suspicion, list);
+  CheckServerRefusals(evidence, context, list);
   CheckWarmUpRate(evidence, list);
   CheckFirstBlock(evidence.suspicion, list);
   CheckPrompts(evidence.fidelity, list);

@@ -95,6 +95,7 @@ struct ServerCounts {
   std::optional<std::uint64_t> requests{};  // Finished.
   std::optional<std::uint64_t> tokens_in{};
   std::optional<std::uint64_t> tokens_out{};
+  std::optional<std::uint64_t> refused{};  // Turned away, as whoever stands in front counts it.
 };
 
 struct SuspicionContext {

@@ -113,6 +113,9 @@ TargetVerdict OfUnmeasured(const std::vector<StepResult>& steps, std::uint32_t t
 
 std::string StoppedBy(const SweepHistory& history) {
   if (history.empty()) return "";
+  if (history.back().ended_by != SweepEvent::kNone) {
+    return std::string(Name(history.back().ended_by));
+  }
   const StepVerdict& last = history.back().verdict;
   const bool refused = last.verdict == Verdict::kNoData && !last.is_void &&
                        last.sent_share < void_rules::kSentShareMin;

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "coordinator/judge/capacity.h"
+#include "coordinator/judge/sweep_event.h"
 #include "coordinator/judge/verdict.h"
 
 namespace plimsoll {
@@ -34,9 +35,6 @@ struct SweepDecision {
   std::string reason;          // In words; never empty.
   bool ends_run = false;       // Of kStop: no other ladder is worth its time either.
 };
-
-// What ends a sweep from outside of its verdicts.
-enum class SweepEvent : std::uint8_t { kNone, kKvCacheFull, kRefusals, kKillSwitch };
 
 // What a sweep may do. The times are the longest that each kind of step can take.
 struct SweepRules {
@@ -59,9 +57,10 @@ struct SweepRules {
 SweepDecision NextStep(const SweepHistory& history, const SweepRules& rules,
                        SweepEvent event = SweepEvent::kNone);
 
-// What kept the sweep from going on before a step missed, as CapacityOf says it: "refusals" where
-// the last step sent too little of its load, which nothing but the server's refusals can cause in a
-// step that is not void. Empty: its own steps ended it, or nothing has.
+// What kept the sweep from going on before a step missed, as CapacityOf says it: what the last step
+// met (StepResult::ended_by), or "refusals" where it sent too little of its load, which nothing but
+// the server's refusals can cause in a step that is not void. Empty: its own steps ended it, or
+// nothing has.
 std::string StoppedBy(const SweepHistory& history);
 
 struct TargetVerdict {

@@ -43,6 +43,8 @@ struct RunSettings {
   bool refine = false;  // What is left of the budget goes to the gap around the capacity.
   MiniRunSettings mini_run;
   bool drain_between_steps = false;  // The lanes of a step end before the next one.
+  // How long the deployment is awaited where it was before the run; absent: no server is asked.
+  std::optional<Duration> back_limit;
 };
 
 }  // namespace plimsoll

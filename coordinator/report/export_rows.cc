@@ -195,8 +195,8 @@ void OriginFields(const std::optional<LimitOrigin>& origin, Line& line) {
   line.Real("limit_high_95", there ? origin->high : std::nullopt);
 }
 
-void AppendPartLine(LineKind kind, const StepPlan& plan, const PartVerdict& part,
-                    std::string* out) {
+void AppendPartLine(LineKind kind, const StepPlan& plan, std::string_view source,
+                    const PartVerdict& part, std::string* out) {
   const Limit& limit = part.limit;
   Line line(kind, out);
   line.Count("step", plan.step);
@@ -222,6 +222,7 @@ void AppendPartLine(LineKind kind, const StepPlan& plan, const PartVerdict& part
   line.Real("share_high_95", part.share_high);
   line.Real("margin_of_limit", part.margin);
   line.Text("reason", part.reason);
+  line.Text("source", source);
   line.End();
 }
 
@@ -292,7 +293,7 @@ std::string StepHeader(RowForm form) {
 std::string PartHeader(RowForm form) {
   std::string header;
   if (form == RowForm::kCsv) {
-    AppendPartLine(LineKind::kCsvHeader, StepPlan{}, PartVerdict{}, &header);
+    AppendPartLine(LineKind::kCsvHeader, StepPlan{}, "", PartVerdict{}, &header);
   }
   return header;
 }
@@ -311,8 +312,14 @@ void AppendStep(RowForm form, const StepRow& row, std::string* out,
 }
 
 void AppendParts(RowForm form, const StepRow& row, std::string* out) {
-  for (const PartVerdict& part : row.summary.verdict.parts) {
-    AppendPartLine(KindOf(form), row.summary.plan, part, out);
+  const StepSummary& s = row.summary;
+  for (std::size_t i = 0; i < s.verdict.parts.size(); ++i) {
+    AppendPartLine(KindOf(form), s.plan, "step", s.verdict.parts[i], out);
+    if (!s.server) continue;
+    for (const SourcePart& part : s.server->parts) {
+      if (part.part == i)
+        AppendPartLine(KindOf(form), s.plan, Name(part.source), part.verdict, out);
+    }
   }
 }
 

@@ -8,6 +8,7 @@
 #include "coordinator/report/agent_figures.h"
 #include "coordinator/report/eval_json.h"
 #include "coordinator/report/replay_json.h"
+#include "coordinator/report/server_json.h"
 
 namespace plimsoll {
 namespace {
@@ -213,23 +214,6 @@ Json AnswersOf(const StepSummary& s) {
           {"tool_call_faults", Json::parse(FaultsJson(f.tool_faults))}};
 }
 
-Json Of(const PreflightSummary& preflight) {
-  Json findings = Json::array();
-  for (const Finding& finding : preflight.findings) {
-    findings.push_back({{"level", Name(finding.level)}, {"text", finding.text}});
-  }
-  Json fit;
-  if (preflight.fit) {
-    fit = {{"per_request", Number(preflight.fit->per_request)},
-           {"per_message", Number(preflight.fit->per_message)},
-           {"per_word", Number(preflight.fit->per_word)}};
-  }
-  return {{"findings", std::move(findings)},
-          {"prompt_tokens", std::move(fit)},
-          {"min_tokens_honoured", preflight.min_tokens},
-          {"ignore_eos_honoured", preflight.ignore_eos}};
-}
-
 Json Of(const StepOrigin& origin) {
   const Json early = {{"after_blocks", Number(origin.failed_early_after)},
                       {"measured_s", ToSeconds(origin.measured)}};
@@ -285,6 +269,7 @@ Json Of(const ReportedStep& step) {
           {"agents", std::move(agents)},
           {"identities", ListOf(s.identities)},
           {"suspicions", ListOf(s.suspicions)},
+          {"server", s.server ? Json::parse(ServerJson(*s.server, s.verdict)) : Json()},
           {"notes", step.notes}};
 }
 
@@ -360,7 +345,8 @@ std::string JsonReport(const ReportModel& model) {
       {"tier_ladders", ListOf(model.tier_ladders)},
       {"cost", Of(model.cost)},
       {"recipe", {{"note", model.recipe_note}, {"files", ListOf(model.recipe_files)}}},
-      {"preflight", model.preflight ? Of(*model.preflight) : Json()},
+      {"preflight", model.preflight ? Json::parse(PreflightJson(*model.preflight)) : Json()},
+      {"drain", model.drain ? Json::parse(DrainJson(*model.drain)) : Json()},
       {"stopped_because", model.stopped_because},
       {"steps", ListOf(model.steps)},
       {"notes", model.notes},

@@ -8,10 +8,12 @@ SweepHistory HistoryOf(const ReportModel& model) {
   SweepHistory history;
   history.reserve(model.steps.size());
   for (const ReportedStep& step : model.steps) {
-    history.push_back({.sessions = step.summary.plan.sessions,
-                       .verdict = step.summary.verdict,
-                       .requests_in_flight = step.summary.requests_in_flight_mean,
-                       .origin = step.summary.origin});
+    history.push_back(
+        {.sessions = step.summary.plan.sessions,
+         .verdict = step.summary.verdict,
+         .requests_in_flight = step.summary.requests_in_flight_mean,
+         .origin = step.summary.origin,
+         .ended_by = step.summary.server ? step.summary.server->ends_sweep : SweepEvent::kNone});
   }
   return history;
 }

@@ -54,6 +54,7 @@ struct ReportModel {
   std::string stopped_because;                // Why the sweep ended; empty: not shown.
   std::vector<std::string> notes;             // Of the run.
   std::optional<PreflightSummary> preflight;  // Absent: not shown.
+  std::optional<DrainSummary> drain;          // Absent: not shown.
   std::vector<std::string> files_written;
   // From the steps by Conclude.
   TargetVerdict verdict;

@@ -50,6 +50,7 @@ ReportModel ModelOf(const RunInfo& info, const Scenario& scenario, const KeptRec
   }
   model.stopped_because = info.message;
   model.preflight = info.preflight;
+  model.drain = info.drain;
   model.notes.emplace_back(
       "prompts are generated text: a model guesses differently on it, so where it guesses several "
       "tokens ahead (multi-token prediction) its speed here is not its speed on real text");

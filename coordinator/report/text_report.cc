@@ -10,12 +10,14 @@
 #include "coordinator/judge/capacity_words.h"
 #include "coordinator/judge/metrics.h"
 #include "coordinator/judge/proportion.h"
+#include "coordinator/judge/server_words.h"
 #include "coordinator/report/agent_text.h"
 #include "coordinator/report/bar_text.h"
 #include "coordinator/report/cost_text.h"
 #include "coordinator/report/eval_text.h"
 #include "coordinator/report/fidelity_text.h"
 #include "coordinator/report/replay_text.h"
+#include "coordinator/report/server_text.h"
 #include "coordinator/report/text_layout.h"
 
 namespace plimsoll {
@@ -293,6 +295,8 @@ std::string StepDetails(const ReportedStep& step) {
     for (std::size_t i = 0; i < s.verdict.parts.size(); ++i) {
       const PartVerdict& part = s.verdict.parts[i];
       text += Detail(LabelOf(s.verdict, i), fmt::format("{}: {}", Name(part.verdict), part.reason));
+      const std::string server = s.server ? ServerPartText(*s.server, i) : "";
+      if (!server.empty()) text += Detail("  server", server);
     }
   }
   if (s.evals) text += Detail("evals", EvalSentence(*s.evals, s.errors.attempts));
@@ -303,6 +307,9 @@ std::string StepDetails(const ReportedStep& step) {
   for (const auto& [label, line] : FidelityLines(s.fidelity)) text += Detail(label, line);
   if (HasTallies(s)) {
     for (const std::string& line : ReplaySentences(s.replay)) text += Detail("replay", line);
+  }
+  if (s.server) {
+    for (const auto& [label, line] : ServerLines(*s.server)) text += Detail(label, line);
   }
   if (!s.broken_off_after) text += Detail("books", IdentitySentence(s.identities));
   for (const Suspicion& suspicion : s.suspicions) text += Detail("suspicion", suspicion.text);
@@ -349,6 +356,7 @@ std::string Heading(const ReportModel& model) {
   const std::string recipe = RecipeSentence(model);
   if (!recipe.empty()) text += LabelledLine("recipe", recipe);
   if (!model.stopped_because.empty()) text += LabelledLine("sweep", model.stopped_because);
+  if (model.drain) text += LabelledLine("drain", Words(*model.drain));
   return text;
 }
 
@@ -364,6 +372,9 @@ std::string TextReport(const ReportModel& model) {
       text += Detail(Name(finding.level), finding.text);
     }
   }
+  const std::vector<std::string> not_got = NotGotLines(model);
+  if (!not_got.empty()) text += "\nwanted and not got\n";
+  for (const std::string& line : not_got) text += Wrap("  ", Printable(line), kReportColumns);
   if (!model.steps.empty()) text += '\n' + Legend(model);
   if (!model.notes.empty() || !model.files_written.empty()) text += '\n';
   for (const std::string& note : model.notes) text += LabelledLine("note", note);

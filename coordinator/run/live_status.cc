@@ -65,6 +65,10 @@ void PlaceInStep(const StepPlan& plan, const LiveTimes& times, LiveStatus* statu
 Duration RunLeft(const RunSettings& settings, const MachineState& state, const LiveStatus& status,
                  const LiveTimes& times) {
   if (state.phase == RunPhase::kStop) return Left(times.stopped_by.value_or(times.now), times.now);
+  if (state.phase == RunPhase::kSettle) {
+    const Duration limit = settings.back_limit.value_or(Duration{0});
+    return Left(times.settle_from.value_or(times.now) + limit, times.now);
+  }
   if (state.phase == RunPhase::kDone) return Duration{0};
   const std::uint32_t reached =
       status.step.has_value() ? status.sessions

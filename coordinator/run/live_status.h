@@ -77,10 +77,11 @@ const char* Name(StepPart part);
 // The instants that neither machine nor fleet keep.
 struct LiveTimes {
   MonoTime now{};
-  MonoTime begun{};                    // The run.
-  std::optional<MonoTime> prepared;    // The present step's PrepareStep.
-  std::optional<MonoTime> step_start;  // Its common start, once agreed; may lie ahead.
-  std::optional<MonoTime> stopped_by;  // When the last call is hung up, once agents were stopped.
+  MonoTime begun{};                     // The run.
+  std::optional<MonoTime> prepared;     // The present step's PrepareStep.
+  std::optional<MonoTime> step_start;   // Its common start, once agreed; may lie ahead.
+  std::optional<MonoTime> stopped_by;   // When the last call is hung up, once agents were stopped.
+  std::optional<MonoTime> settle_from;  // Since when the deployment is awaited.
 };
 
 // The status from what driver, fleet and ingest hold. `ingest` is the present step's, null outside

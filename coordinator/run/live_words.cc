@@ -103,6 +103,8 @@ std::string PhaseText(const LiveStatus& status) {
                          status.agents_planned);
     case RunPhase::kStop:
       return fmt::format("stopping, {} calls in flight", status.calls_in_flight);
+    case RunPhase::kSettle:
+      return "waiting until the deployment is back where it was before the run";
     default:
       return Name(status.phase);
   }

@@ -7,13 +7,13 @@
 
 namespace plimsoll {
 
-SweepDecision DecideNext(const RunSettings& settings, const MachineState& state) {
+SweepDecision DecideNext(const RunSettings& settings, const MachineState& state, SweepEvent event) {
   if (state.steps_made >= limits::kStepsMax) {
     return {.reason = fmt::format("{} steps were run, no more are possible", limits::kStepsMax),
             .ends_run = true};
   }
   return NextStep(OfLadder(state.history, LadderName(settings, state.ladder)),
-                  RulesOf(settings, state.ladder, state.elapsed));
+                  RulesOf(settings, state.ladder, state.elapsed), event);
 }
 
 void SetNextStep(const RunSettings& settings, const SweepDecision& decision, MachineState* state) {

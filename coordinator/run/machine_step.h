@@ -7,8 +7,9 @@
 
 namespace plimsoll {
 
-// Of the present ladder.
-SweepDecision DecideNext(const RunSettings& settings, const MachineState& state);
+// Of the present ladder. `event` is what its last step met.
+SweepDecision DecideNext(const RunSettings& settings, const MachineState& state,
+                         SweepEvent event = SweepEvent::kNone);
 
 // Sets step, note, origin, and whether it is looked at early or its lanes are all new. `decision`
 // is no stop.

@@ -34,7 +34,8 @@ RunDriver::RunDriver(RunSpec spec, RunDeps deps)
       fleet_(deps_.scheduler, deps_.links, *this, spec_.settings.agents, spec_.build),
       slots_(spec_.settings.agents),
       replay_facts_(spec_.plan, *spec_.corpus),
-      evals_(MakeEvalIngest(spec_.evals.get())) {
+      evals_(MakeEvalIngest(spec_.evals.get())),
+      servers_(deps_.scheduler, deps_.signals, spec_.servers) {
   if (deps_.spawner != nullptr) {
     deps_.spawner->on_exit = [this](std::uint32_t index, const std::string& how) {
       // Of an agent that was here its link tells, as of any other.
@@ -86,6 +87,7 @@ void RunDriver::Do(const action::RunPreflight&) {
     spec_.plan.target.min_tokens_accepted = report.summary.min_tokens;
     spec_.plan.target.ignore_eos_accepted = report.summary.ignore_eos;
     fit_ = report.summary.fit.value_or(TemplateFit{});
+    servers_.BeforeLoad();
     Feed(event::PreflightDone{std::move(report.status)});
   });
 }
@@ -134,6 +136,7 @@ void RunDriver::Do(const action::PrepareStep& a) {
   times_.step_start.reset();
   if (evals_ != nullptr && !steps_from_) SayMiniRun();
   if (!steps_from_) steps_from_ = times_.prepared;
+  servers_.LoadBegins();
   looks_.clear();
   finding_.reset();
   StartGenerationIfLanesEnd(a);
@@ -183,6 +186,7 @@ void RunDriver::Do(const action::CommitStep&) {
                            .start_agent_ns = (start + clock.offset).time_since_epoch().count()});
   }
   PlanLooks();
+  PlanReads();
 }
 
 void RunDriver::Do(const action::StopAgents& a) {
@@ -205,8 +209,11 @@ void RunDriver::Do(const action::Say& a) {
 }
 
 void RunDriver::Do(const action::Finish& a) {
+  FinishJudging();
   finished_ = true;
   commit_.Cancel();
+  servers_.Cancel();
+  SayDrain();
   SayWhatIsMissing();
   KeepBrokenOffStep();
   fleet_.Disband();
@@ -216,7 +223,8 @@ void RunDriver::Do(const action::Finish& a) {
     deps_.finished({.code = a.code,
                     .reason = a.reason,
                     .steps = std::move(steps_),
-                    .history = machine_.state().history});
+                    .history = machine_.state().history,
+                    .drain = servers_.drain()});
   });
 }
 

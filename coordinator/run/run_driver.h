@@ -22,6 +22,8 @@
 #include "coordinator/run/replay_facts.h"
 #include "coordinator/run/run_journal.h"
 #include "coordinator/run/run_machine.h"
+#include "coordinator/run/server_side.h"
+#include "coordinator/run/signal_feed.h"
 
 namespace plimsoll {
 
@@ -36,6 +38,7 @@ struct RunSpec {
   std::string corpus_bytes;  // Shipped to agents that do not hold plan.corpus_digest.
   std::string build;
   std::shared_ptr<const EvalSet> evals = nullptr;  // What plan.evals says; null without.
+  ServerRules servers;  // Where RunDeps::signals are.
 };
 
 struct RunStep {
@@ -48,6 +51,7 @@ struct RunResult {
   std::string reason;
   std::vector<RunStep> steps;
   SweepHistory history;
+  std::optional<DrainSummary> drain;  // Absent: nobody looked.
 };
 
 struct RunDeps {
@@ -55,6 +59,7 @@ struct RunDeps {
   AgentLinks& links;
   RunJournal& journal;
   AgentSpawner* spawner = nullptr;  // Null: agents dial in.
+  SignalFeed* signals = nullptr;    // What servers say; null: no server is asked.
   const Clock* clock = nullptr;     // Whether the wall clock steps; null: nobody looks.
   // Makes preflight's calls; answers once, later.
   std::function<void(std::function<void(PreflightReport)>)> preflight;
@@ -99,6 +104,13 @@ class RunDriver final : public FleetEvents {
     std::uint32_t generation = 0;
   };
 
+  // A step that is over, judged by the client's records.
+  struct Judging {
+    StepEvidence evidence;
+    StepVerdict verdict;
+    MonoTime ended{};
+  };
+
   void Feed(const MachineEvent& event);
   void Do(const action::RunPreflight&);
   void Do(const action::GatherFleet&);
@@ -115,8 +127,10 @@ class RunDriver final : public FleetEvents {
   void Do(const action::Finish& a);
   void Do(const action::EndMeasure& a);
   void Do(const action::AskEvals& a);
+  void Do(const action::AwaitBack&);
 
   void PlanLooks();
+  void PlanReads();
   void Look(std::uint32_t done);
 
   static std::unique_ptr<EvalIngest> MakeEvalIngest(const EvalSet* set);
@@ -126,10 +140,13 @@ class RunDriver final : public FleetEvents {
 
   void CloseIfComplete(std::uint32_t slot);
   void StopIfComplete(std::uint32_t slot);
+  void FinishJudging();
+  void SayDrain();
   void SayWhatIsMissing();
   void KeepBrokenOffStep();
   void FailStore(const Status& status);
-  std::vector<Suspicion> LookAt(const StepEvidence& evidence, const StepVerdict& verdict);
+  std::vector<Suspicion> LookAt(const StepEvidence& evidence, const StepVerdict& verdict,
+                                const std::optional<ServerCounts>& server);
   std::vector<AgentEvidence> AgentsOfStep() const;
   std::vector<LaneSpec> LanesOf(std::uint32_t sessions, std::size_t ladder) const;
   std::vector<LaneNeeds> NeedsOf(std::uint32_t slot) const;
@@ -150,11 +167,14 @@ class RunDriver final : public FleetEvents {
   std::vector<LaneSpec> lanes_;              // Of the current step.
   std::uint64_t records_acked_ = 0;          // Of the whole run.
   std::vector<RunStep> steps_;
-  std::vector<StepFigures> figures_;     // Of the ladder's steps that were judged.
-  std::optional<WallWatch> wall_;        // Of the present step.
-  StepEvidence last_evidence_;           // Of the last judged step: an extension joins it.
+  std::vector<StepFigures> figures_;  // Of the ladder's steps that were judged.
+  std::optional<WallWatch> wall_;     // Of the present step.
+  StepEvidence last_evidence_;        // Of the last judged step: an extension joins it.
+  std::optional<Judging> judging_;    // Waits for servers' pages.
+  ServerSide servers_;
   std::optional<EarlyFinding> finding_;  // Of the present step: it was failed early.
   std::vector<Timer> looks_;             // Of the present step.
+  std::vector<Timer> reads_;             // Of servers' pages, at its blocks' edges.
   std::optional<MonoTime> steps_from_;   // The first step's preparation.
   std::optional<Duration> broken_off_;   // Measured time of the step that was broken off.
   LiveTimes times_;                  // Of the run and the present step; `now` is filled in later.

@@ -10,6 +10,7 @@
 #include "coordinator/evals/eval_step.h"
 #include "coordinator/judge/join_evidence.h"
 #include "coordinator/judge/judge_step.h"
+#include "coordinator/judge/server_words.h"
 #include "coordinator/run/run_driver.h"
 
 namespace plimsoll {
@@ -52,12 +53,35 @@ StepEvidence RunDriver::EvidenceOfStep() {
 void RunDriver::Do(const action::JudgeStep&) {
   commit_.Cancel();
   looks_.clear();
-  const StepEvidence evidence = EvidenceOfStep();
+  StepEvidence evidence = EvidenceOfStep();
   StepVerdict verdict = JudgeStep(evidence, spec_.bar);
   if (finding_) verdict = FailedEarly(std::move(verdict), *finding_);
+  judging_ = Judging{std::move(evidence), std::move(verdict), deps_.scheduler.Now()};
+  // Of a step that never began there is nothing to ask about.
+  if (!servers_.asks() || !times_.step_start) return FinishJudging();
+  servers_.WhenAsked([this] { FinishJudging(); });
+}
+
+// Also early, where the run ends meanwhile: with the pages that there are.
+void RunDriver::FinishJudging() {
+  if (!judging_) return;
+  const Judging judging = *std::exchange(judging_, std::nullopt);
+  const StepEvidence& evidence = judging.evidence;
+  StepVerdict verdict = judging.verdict;
   RunStep step{.summary = Summarize(evidence, verdict), .note = machine_.state().step_note};
   step.summary.origin = machine_.state().origin;
-  step.summary.suspicions = LookAt(evidence, verdict);
+  std::optional<ServerCounts> counts;
+  if (servers_.asks() && times_.step_start) {
+    StepPlan plan = machine_.state().step;
+    if (step.summary.origin.failed_early_after) plan.measure = step.summary.origin.measured;
+    ServerJudgement judged =
+        servers_.Judge(*times_.step_start, plan, step.summary.origin.kind == StepKind::kExtension,
+                       judging.ended, verdict, LoadOf(evidence, verdict));
+    verdict = step.summary.verdict = std::move(judged.verdict);
+    step.summary.server = std::move(judged.summary);
+    counts = judged.counts;
+  }
+  step.summary.suspicions = LookAt(evidence, verdict, counts);
   JudgeEvals(&verdict, &step);
   if (finding_) {
     step.summary.plan.measure = spec_.settings.step.measure;  // As planned; origin says the rest.
@@ -71,14 +95,27 @@ void RunDriver::Do(const action::JudgeStep&) {
     return FailStore(stored);
   }
   deps_.step_judged(kept);
-  Feed(event::StepJudged{verdict, evidence.requests_in_flight_mean,
-                         deps_.scheduler.Now() - *steps_from_});
+  Feed(event::StepJudged{
+      verdict, evidence.requests_in_flight_mean, deps_.scheduler.Now() - *steps_from_,
+      kept.summary.server ? kept.summary.server->ends_sweep : SweepEvent::kNone});
+}
+
+void RunDriver::Do(const action::AwaitBack&) {
+  times_.settle_from = deps_.scheduler.Now();
+  servers_.AwaitBack([this] { Feed(event::DeploymentBack{}); });
+}
+
+void RunDriver::SayDrain() {
+  if (!servers_.drain()) return;
+  const bool back = servers_.drain()->state == DrainState::kBack;
+  deps_.say((back ? "" : "warning: ") + Words(*servers_.drain()));
 }
 
 // After each block from the second to the last but one.
 void RunDriver::PlanLooks() {
   const MachineState& state = machine_.state();
-  if (!spec_.settings.fail_early || !state.look || state.origin.kind == StepKind::kExtension)
+  if (!spec_.settings.fail_early || !servers_.client_decides() || !state.look ||
+      state.origin.kind == StepKind::kExtension)
     return;
   const MonoTime begin = *times_.step_start + state.step.warm_up;
   const std::uint32_t blocks = state.step.blocks();
@@ -86,6 +123,17 @@ void RunDriver::PlanLooks() {
     if (ErrorSpentAt(done, blocks) <= 0) continue;
     looks_.push_back(
         deps_.scheduler.At(begin + done * state.step.block, [this, done] { Look(done); }));
+  }
+}
+
+// What servers say is read at the edges of blocks too, whatever their own turn.
+void RunDriver::PlanReads() {
+  reads_.clear();
+  if (deps_.signals == nullptr) return;
+  const StepPlan& plan = machine_.state().step;
+  const MonoTime begin = *times_.step_start + plan.warm_up;
+  for (Duration at{0}; at <= plan.measure; at += plan.block) {
+    reads_.push_back(deps_.scheduler.At(begin + at, [this] { deps_.signals->AskNow(); }));
   }
 }
 
@@ -102,11 +150,16 @@ void RunDriver::Look(std::uint32_t done) {
 }
 
 void RunDriver::Do(const action::EndMeasure& a) {
+  if (deps_.signals != nullptr) {
+    const MonoTime end = *times_.step_start + machine_.state().step.warm_up + a.measure;
+    reads_.push_back(deps_.scheduler.At(end, [this] { deps_.signals->AskNow(); }));
+  }
   ingest_->EndEarly(a.measure);
   fleet_.SendAll(EndMeasure{.step = machine_.state().step.step, .measure = a.measure});
 }
 
-std::vector<Suspicion> RunDriver::LookAt(const StepEvidence& evidence, const StepVerdict& verdict) {
+std::vector<Suspicion> RunDriver::LookAt(const StepEvidence& evidence, const StepVerdict& verdict,
+                                         const std::optional<ServerCounts>& server) {
   // Figures of another ladder are of another load, and those of a step that was cut short lack the
   // calls that were open.
   const bool other_ladder =
@@ -114,7 +167,7 @@ std::vector<Suspicion> RunDriver::LookAt(const StepEvidence& evidence, const Ste
   if (other_ladder) figures_.clear();
   const bool partial = verdict.is_void || finding_.has_value();
   std::vector<Suspicion> found =
-      SuspicionsOf(evidence, partial, {.others = figures_, .server = std::nullopt});
+      SuspicionsOf(evidence, partial, {.others = figures_, .server = server});
   figures_.push_back(FiguresOf(evidence, partial));
   return found;
 }

@@ -98,12 +98,11 @@ class Transition {
 
   void On(const event::StepJudged& e) {
     if (s_.phase != RunPhase::kStep || !s_.judging) return;
-    s_.history.push_back({.sessions = s_.step.sessions,
-                          .verdict = e.verdict,
-                          .requests_in_flight = e.requests_in_flight,
-                          .origin = s_.origin});
+    s_.history.push_back(
+        {s_.step.sessions, e.verdict, e.requests_in_flight, s_.origin, e.ends_sweep});
     s_.elapsed = e.elapsed;
-    NextStepOrStop();
+    // A step that misses ends the climb by itself, and fewer sessions may still be looked at.
+    NextStepOrStop(e.verdict.verdict == Verdict::kFail ? SweepEvent::kNone : e.ends_sweep);
   }
 
   void On(const event::LookFailed& e) {
@@ -147,7 +146,7 @@ class Transition {
   }
 
   void On(const event::AgentReplaced& e) {
-    if (s_.phase == RunPhase::kStop || s_.phase == RunPhase::kDone) return;
+    if (IsEnding()) return;
     Do(action::Say{fmt::format("{}: another one took its place", AgentName(s_, e.slot))});
     if (e.slot < s_.names.size()) s_.names[e.slot] = e.name;
     if (s_.phase == RunPhase::kPreflight || s_.phase == RunPhase::kGather) {
@@ -159,7 +158,7 @@ class Transition {
 
   void On(const event::AgentFaulted& e) {
     const std::string what = fmt::format("{}: {}", AgentName(s_, e.slot), e.message);
-    if (s_.phase == RunPhase::kStop) return;
+    if (IsEnding()) return;
     EndRun(s_.history.empty() ? ExitCode::kCouldNotRun : ExitCode::kNoData, what, StopKind::kAbort);
   }
 
@@ -167,6 +166,10 @@ class Transition {
     if (s_.phase != RunPhase::kStop) return;
     s_.waiting_for.erase(e.slot);
     FinishWhenStopped();
+  }
+
+  void On(const event::DeploymentBack&) {
+    if (s_.phase == RunPhase::kSettle) Finish(s_.end_code, s_.end_reason);
   }
 
   void On(const event::StoreFailed& e) {
@@ -201,6 +204,9 @@ class Transition {
         s_.waiting_for.clear();
         FinishWhenStopped();
         break;
+      case RunPhase::kSettle:
+        Finish(s_.end_code, s_.end_reason);
+        break;
       default:
         break;
     }
@@ -215,6 +221,7 @@ class Transition {
     const StopKind kind = e.count > 1 ? StopKind::kAbort : StopKind::kDrain;
     Do(action::Say{StopWords(e.count)});
     EndRun(ExitCode::kStopped, "stopped by a signal", kind);
+    if (s_.phase == RunPhase::kSettle) return Finish(s_.end_code, s_.end_reason);
     if (e.count <= 2 || s_.phase != RunPhase::kStop) return;
     s_.waiting_for.clear();
     FinishWhenStopped();
@@ -226,6 +233,11 @@ class Transition {
 
  private:
   void Do(MachineAction action) { actions_.push_back(std::move(action)); }
+
+  bool IsEnding() const {
+    return s_.phase == RunPhase::kStop || s_.phase == RunPhase::kSettle ||
+           s_.phase == RunPhase::kDone;
+  }
 
   void WaitForAll() { WaitForFirst(settings_.agents); }
   void WaitForFirst(std::uint32_t slots) {
@@ -251,8 +263,8 @@ class Transition {
     Do(action::SetDeadline{settings_.mini_run.limit + kSlack});
   }
 
-  void NextStepOrStop() {
-    const SweepDecision decision = DecideNext(settings_, s_);
+  void NextStepOrStop(SweepEvent event = SweepEvent::kNone) {
+    const SweepDecision decision = DecideNext(settings_, s_, event);
     if (decision.kind == SweepDecision::Kind::kStop) return EndSweep(decision);
     SetNextStep(settings_, decision, &s_);
     s_.lost.empty() ? PrepareStep() : Replace();
@@ -340,12 +352,13 @@ class Transition {
       code = static_cast<ExitCode>(mix.exit_code);
       reason = fmt::format("{}; then {}", s_.mix_end.empty() ? mix.reason : s_.mix_end, reason);
     }
-    const bool stopping = s_.phase == RunPhase::kStop;
+    const bool stopping = IsEnding();
     // Of equals, what ended the run first keeps its reason.
     if (!stopping || Precedence(code) > Precedence(s_.end_code)) {
       s_.end_code = code;
       s_.end_reason = std::move(reason);
     }
+    if (s_.phase == RunPhase::kSettle) return;
     // Who was told to stop is told again only to be quicker, and has no more time for it.
     if (stopping && (kind == StopKind::kDrain || s_.aborting)) return;
     const bool any_agent = s_.phase != RunPhase::kPreflight && s_.phase != RunPhase::kGather;
@@ -365,7 +378,14 @@ class Transition {
   }
 
   void FinishWhenStopped() {
-    if (s_.waiting_for.empty()) Finish(s_.end_code, s_.end_reason);
+    if (!s_.waiting_for.empty()) return;
+    if (!settings_.back_limit || s_.steps_made == 0 || s_.stop_requests > 1) {
+      return Finish(s_.end_code, s_.end_reason);
+    }
+    s_.phase = RunPhase::kSettle;
+    Do(action::Say{std::string("waiting until the deployment is back where it was")});
+    Do(action::AwaitBack{});
+    Do(action::SetDeadline{*settings_.back_limit});
   }
 
   void Finish(ExitCode code, std::string reason) {

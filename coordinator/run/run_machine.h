@@ -12,6 +12,8 @@
 //   step          every agent has closed it         its time + 30 s   judged without it: no data
 //   replace       the lost agents are back, ready   replace_limit     the sweep ends, exit 3
 //   stop          nothing is in flight, all stored  drain + 15 s      ends anyway
+//   settle        servers show the level of before  back_limit        ends anyway, and says so
+//                 (where they are asked, and load was sent)
 #pragma once
 
 #include <cstdint>
@@ -51,9 +53,11 @@ enum class RunPhase : std::uint8_t {
   kReplace,
   kStop,
   kDone,
-  kMiniEvals,  // Between kPrepareRun and the first step. Last: the API's numbers follow these.
+  kMiniEvals,  // Between kPrepareRun and the first step.
+  kSettle,     // After kStop. Numbers are sent: what comes later stands last.
 };
-inline constexpr RunPhase kLastPhase = RunPhase::kMiniEvals;
+inline constexpr RunPhase kLastPhase = RunPhase::kSettle;
+inline constexpr int kRunPhases = static_cast<int>(kLastPhase) + 1;
 const char* Name(RunPhase phase);
 
 namespace event {
@@ -86,7 +90,8 @@ struct StepClosedBy {
 struct StepJudged {
   StepVerdict verdict;
   double requests_in_flight;
-  Duration elapsed{};  // Since the first step's preparation.
+  Duration elapsed{};                         // Since the first step's preparation.
+  SweepEvent ends_sweep = SweepEvent::kNone;  // What the step met.
 };
 // The running step was looked at after `after_blocks` blocks, and it clearly misses. Its measured
 // time can end at `measure`.
@@ -112,6 +117,8 @@ struct AgentFaulted {
 struct StoppedBy {
   std::uint32_t slot;
 };
+// Servers show what they did before the first step.
+struct DeploymentBack {};
 struct DeadlinePassed {};
 struct StopRequested {
   int count;
@@ -125,7 +132,7 @@ using MachineEvent =
                  event::AgentFailedToStart, event::RunReadyBy, event::StepReadyBy,
                  event::StepClosedBy, event::StepJudged, event::AgentLost, event::AgentReplaced,
                  event::AgentFaulted, event::StoppedBy, event::DeadlinePassed, event::StopRequested,
-                 event::StoreFailed, event::LookFailed, event::EvalsAskedBy>;
+                 event::StoreFailed, event::LookFailed, event::EvalsAskedBy, event::DeploymentBack>;
 
 namespace action {
 struct RunPreflight {};
@@ -156,6 +163,7 @@ struct StopAgents {
   StopKind kind;
   Duration drain_limit;
 };
+struct AwaitBack {};  // The load has ended; the answer is DeploymentBack.
 struct SetDeadline {
   Duration after;
 };  // Replaces the one before.
@@ -172,7 +180,7 @@ using MachineAction =
     std::variant<action::RunPreflight, action::GatherFleet, action::PrepareRun, action::PrepareStep,
                  action::CommitStep, action::JudgeStep, action::BreakOffStep, action::RestartAgent,
                  action::StopAgents, action::SetDeadline, action::ClearDeadline, action::Say,
-                 action::Finish, action::EndMeasure, action::AskEvals>;
+                 action::Finish, action::EndMeasure, action::AskEvals, action::AwaitBack>;
 
 struct MachineState {
   RunPhase phase = RunPhase::kPreflight;

@@ -22,6 +22,8 @@ const char* Name(RunPhase phase) {
       return "replace agents";
     case RunPhase::kStop:
       return "stop";
+    case RunPhase::kSettle:
+      return "settle";
     case RunPhase::kDone:
       return "done";
     case RunPhase::kMiniEvals:

@@ -12,6 +12,7 @@
 #include "common/plan/plan.h"
 #include "coordinator/judge/bar.h"
 #include "coordinator/scenario/evals_spec.h"
+#include "coordinator/scenario/signals_spec.h"
 
 namespace plimsoll {
 
@@ -94,6 +95,7 @@ struct Scenario {
   // Tiers that get a sweep of their own after the mix's, with the same steps.
   std::vector<TierPlan> tier_ladders;
   Bar bar;
+  std::optional<SignalsSpec> signals;  // Absent: nobody but the client is asked.
   FleetSpec fleet;
   ReplaySpec replay;
   std::optional<CostSpec> cost;

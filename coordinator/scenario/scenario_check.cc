@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -10,6 +9,7 @@
 #include "common/base/text.h"
 #include "common/config/quantities.h"
 #include "coordinator/judge/metrics.h"
+#include "coordinator/scenario/url_form.h"
 #include "fmt/format.h"
 
 namespace plimsoll {
@@ -41,87 +41,12 @@ class Checker {
   Problems& problems_;
 };
 
-bool IsAlnum(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
-// A decimal port; `zero` says whether 0 (any free one) is one.
-bool IsPort(std::string_view text, bool zero) {
-  unsigned port = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-  return error == std::errc() && end == text.data() + text.size() && port <= 65'535 &&
-         (port > 0 || zero);
-}
-
-struct HostPort {
-  std::string_view host;  // Without the brackets of an IPv6 address.
-  std::string_view port;  // Empty: none was given.
-};
-
-// "host", "host:port", "[::1]:port". Nothing if it is none of them.
-std::optional<HostPort> SplitHostPort(std::string_view text) {
-  HostPort result;
-  if (text.starts_with('[')) {
-    const std::size_t close = text.find(']');
-    if (close == std::string_view::npos) return std::nullopt;
-    result.host = text.substr(1, close - 1);
-    text.remove_prefix(close + 1);
-    for (const char c : result.host) {
-      if (!IsAlnum(c) && c != ':' && c != '.') return std::nullopt;
-    }
-  } else {
-    result.host = text.substr(0, text.find(':'));
-    text.remove_prefix(result.host.size());
-    for (const char c : result.host) {
-      if (!IsAlnum(c) && c != '.' && c != '-' && c != '_') return std::nullopt;
-    }
-  }
-  if (result.host.empty()) return std::nullopt;
-  if (text.empty()) return result;
-  if (text.front() != ':' || text.size() == 1) return std::nullopt;
-  result.port = text.substr(1);
-  return result;
-}
-
-// What is wrong with the URL of a target; empty if nothing.
-std::string_view UrlFault(std::string_view url) {
-  std::string_view rest = url;
-  if (rest.starts_with("http://")) {
-    rest.remove_prefix(7);
-  } else if (rest.starts_with("https://")) {
-    rest.remove_prefix(8);
-  } else {
-    return "is not an http or https URL";
-  }
-  for (const char c : rest) {
-    if (c <= ' ' || c == 0x7f || c == '"' || c == '\\') {
-      return "holds a blank, a quote or another byte that no URL has";
-    }
-  }
-  if (rest.find_first_of("?#") != std::string_view::npos) {
-    return "has a query or a fragment, give the base only";
-  }
-  const std::string_view authority = rest.substr(0, rest.find('/'));
-  if (authority.find('@') != std::string_view::npos) {
-    return "has credentials in it, name a variable in auth.bearer_env instead";
-  }
-  const std::optional<HostPort> host = SplitHostPort(authority);
-  if (!host.has_value()) return "has no valid host";
-  if (!host->port.empty() && !IsPort(host->port, false)) return "has no valid port";
-  return {};
-}
-
 // RFC 9110's token.
 bool IsHeaderName(std::string_view name) {
   if (name.empty() || name.size() > 128) return false;
   return std::all_of(name.begin(), name.end(), [](char c) {
     return IsAlnum(c) || std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
   });
-}
-
-bool IsVariableName(std::string_view name) {
-  if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return false;
-  return std::all_of(name.begin(), name.end(), [](char c) { return IsAlnum(c) || c == '_'; });
 }
 
 // Headers that the client sets itself: a second one would break the request or leak a secret.

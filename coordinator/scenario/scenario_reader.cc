@@ -14,7 +14,9 @@
 #include "coordinator/scenario/evals_reader.h"
 #include "coordinator/scenario/extra_body.h"
 #include "coordinator/scenario/scenario_check.h"
+#include "coordinator/scenario/signals_reader.h"
 #include "coordinator/scenario/sweep_reader.h"
+#include "coordinator/scenario/url_form.h"
 #include "fmt/format.h"
 
 namespace plimsoll {
@@ -24,12 +26,6 @@ namespace {
 template <typename T, typename U>
 void Take(const std::optional<T>& value, U& into) {
   if (value.has_value()) into = static_cast<U>(*value);
-}
-
-std::string Resolved(std::string_view folder, const std::string& path) {
-  if (folder.empty() || path.starts_with('/')) return path;
-  return folder.ends_with('/') ? fmt::format("{}{}", folder, path)
-                               : fmt::format("{}/{}", folder, path);
 }
 
 void ReadRecipe(FieldReader& top, Recipe& recipe) {
@@ -50,7 +46,7 @@ void ReadRecipe(FieldReader& top, Recipe& recipe) {
 void ReadCertificates(FieldReader& fields, std::string_view folder, TargetPlan& target) {
   const std::optional<std::string> path = fields.Text("ca_file");
   if (!path.has_value()) return;
-  target.ca_file = Resolved(folder, *path);
+  target.ca_file = ResolvedPath(folder, *path);
   if (target.url.starts_with("http://")) {
     fields.Problem(
         "ca_file",
@@ -105,7 +101,7 @@ void ReadCorpus(FieldReader& top, std::string_view folder, CorpusSource& corpus)
                                : "names no corpus, write {file: PATH} or {synthetic: agentx}");
   }
   if (const std::optional<std::string> path = fields->Text("file")) {
-    corpus.file = Resolved(folder, *path);
+    corpus.file = ResolvedPath(folder, *path);
   }
   constexpr std::array<std::string_view, 1> kFamilies = {"agentx"};
   if (const auto family = fields->Choice("synthetic", kFamilies)) {
@@ -297,7 +293,8 @@ Scenario ReadScenario(std::string_view text, std::string_view folder, Problems& 
   ReadSweep(top, scenario.sweep);
   ReadLadders(top, scenario.tier_ladders);
   ReadBar(top, scenario.mix, scenario.bar);
-  for (const std::string_view key : {"signals", "hooks", "window"}) top.NotSupported(key);
+  ReadSignals(top, folder, problems, scenario.signals);
+  for (const std::string_view key : {"hooks", "window"}) top.NotSupported(key);
   ReadFleet(top, scenario.fleet);
   ReadReplay(top, scenario.replay);
   ReadCost(top, scenario.cost);

@@ -23,6 +23,7 @@
 
 #include "common/base/time.h"
 #include "coordinator/signals/buckets.h"
+#include "coordinator/signals/continuity.h"
 #include "coordinator/signals/mapping.h"
 #include "coordinator/signals/missing.h"
 #include "coordinator/signals/target_sample.h"
@@ -75,15 +76,6 @@ struct SignalReading {
     return n;
   }
 };
-
-// Kept with runs: never renumber. In the order of what they spoil.
-enum class Continuity : std::uint8_t {
-  kWhole = 0,
-  kReset = 1,
-  kRestarted = 2,
-  kAlternates = 3,
-};
-std::string_view ContinuityWords(Continuity continuity);  // "counters fell".
 
 struct TargetReading {
   Continuity continuity = Continuity::kWhole;

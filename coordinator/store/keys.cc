@@ -13,6 +13,8 @@ constexpr char kStepKind = 'T';
 constexpr char kCellKind = 'C';
 constexpr char kBatchKind = 'B';
 constexpr char kEventKind = 'E';
+constexpr char kPageTargetKind = 'N';
+constexpr char kPagesKind = 'M';
 
 template <typename T>
 void Append(std::string& key, T number) {
@@ -125,6 +127,19 @@ std::string Encode(const EventKey& key) {
   return bytes;
 }
 
+std::string Encode(const PageTargetKey& key) {
+  std::string bytes = Prefix(kPageTargetKind, key.run);
+  Append(bytes, key.target);
+  return bytes;
+}
+
+std::string Encode(const PagesKey& key) {
+  std::string bytes = Prefix(kPagesKind, key.run);
+  Append(bytes, key.target);
+  Append(bytes, key.bundle);
+  return bytes;
+}
+
 std::optional<std::string> DecodeRun(std::string_view key) {
   Cursor cursor(key, kRunKind);
   std::string run = cursor.Run();
@@ -185,6 +200,25 @@ std::optional<EventKey> DecodeEvent(std::string_view key) {
   return result;
 }
 
+std::optional<PageTargetKey> DecodePageTarget(std::string_view key) {
+  Cursor cursor(key, kPageTargetKind);
+  PageTargetKey result;
+  result.run = cursor.Run();
+  result.target = cursor.Number<std::uint32_t>();
+  if (!cursor.AtEnd()) return std::nullopt;
+  return result;
+}
+
+std::optional<PagesKey> DecodePages(std::string_view key) {
+  Cursor cursor(key, kPagesKind);
+  PagesKey result;
+  result.run = cursor.Run();
+  result.target = cursor.Number<std::uint32_t>();
+  result.bundle = cursor.Number<std::uint64_t>();
+  if (!cursor.AtEnd()) return std::nullopt;
+  return result;
+}
+
 std::string Runs(std::string_view id_start) {
   return std::string(1, kRunKind).append(id_start);
 }
@@ -202,6 +236,13 @@ std::string BatchesOf(std::string_view run) {
 }
 std::string EventsOf(std::string_view run) {
   return Prefix(kEventKind, run);
+}
+
+std::string PageTargetsOf(std::string_view run) {
+  return Prefix(kPageTargetKind, run);
+}
+std::string PagesOf(std::string_view run) {
+  return Prefix(kPagesKind, run);
 }
 
 }  // namespace plimsoll::keys

@@ -9,6 +9,8 @@
 //   record batch     'B' run 0 slot:u32 incarnation:u64 seq:u64   zstd of the batch's bytes
 //   event            'E' run 0 wall_ns:u64 ordinal:u32            text for people
 //   recipe           'P' run 0                                    StoredRecipe
+//   target of pages  'N' run 0 target:u32                         StoredPageTarget
+//   pages            'M' run 0 target:u32 bundle:u64              zstd of StoredPages
 //
 // Decoding refuses anything but the exact form.
 #pragma once
@@ -52,6 +54,17 @@ struct EventKey {
   std::uint32_t ordinal = 0;  // Of events at the same instant.
   friend bool operator==(const EventKey&, const EventKey&) = default;
 };
+struct PageTargetKey {
+  std::string run;
+  std::uint32_t target = 0;
+  friend bool operator==(const PageTargetKey&, const PageTargetKey&) = default;
+};
+struct PagesKey {
+  std::string run;
+  std::uint32_t target = 0;
+  std::uint64_t bundle = 0;  // In the order of their pages.
+  friend bool operator==(const PagesKey&, const PagesKey&) = default;
+};
 struct StartKey {
   std::uint64_t started_wall_ns = 0;
   std::string run;
@@ -66,6 +79,8 @@ std::string Encode(const StepKey& key);
 std::string Encode(const CellKey& key);
 std::string Encode(const BatchKey& key);
 std::string Encode(const EventKey& key);
+std::string Encode(const PageTargetKey& key);
+std::string Encode(const PagesKey& key);
 
 // Nothing if `key` is not of the form.
 std::optional<std::string> DecodeRun(std::string_view key);
@@ -74,14 +89,18 @@ std::optional<StepKey> DecodeStep(std::string_view key);
 std::optional<CellKey> DecodeCell(std::string_view key);
 std::optional<BatchKey> DecodeBatch(std::string_view key);
 std::optional<EventKey> DecodeEvent(std::string_view key);
+std::optional<PageTargetKey> DecodePageTarget(std::string_view key);
+std::optional<PagesKey> DecodePages(std::string_view key);
 
 // Prefixes for scans: every run, every run whose id starts with `id_start`, the runs by start, and
-// all steps, cells, batches, events of one run.
+// all steps, cells, batches, events, targets of pages, pages of one run.
 std::string Runs(std::string_view id_start);
 std::string Starts();
 std::string StepsOf(std::string_view run);
 std::string CellsOf(std::string_view run);
 std::string BatchesOf(std::string_view run);
 std::string EventsOf(std::string_view run);
+std::string PageTargetsOf(std::string_view run);
+std::string PagesOf(std::string_view run);
 
 }  // namespace plimsoll::keys

@@ -2,6 +2,7 @@
 
 #include <cstdarg>
 #include <filesystem>
+#include <mutex>
 #include <system_error>
 #include <utility>
 
@@ -102,7 +103,7 @@ class RocksStore : public Store {
       return absl::FailedPreconditionError(
           fmt::format("store {}: it is open for reading only", folder_));
     }
-    RETURN_IF_ERROR(broken_);
+    RETURN_IF_ERROR(Broken());
     rocksdb::WriteBatch batch;
     for (const Put& put : puts) {
       const rocksdb::Status added = batch.Put(ToSlice(put.key), ToSlice(put.value));
@@ -112,7 +113,10 @@ class RocksStore : public Store {
     options.sync = durability == Durability::kSynced;
     // The library tries to recover by itself in the background. A store that has lost a commit must
     // not take a later one as if nothing had happened: the first error stands until it is reopened.
-    broken_ = FromRocks(db_->Write(options, &batch), folder_, "writing");
+    const Status written = FromRocks(db_->Write(options, &batch), folder_, "writing");
+    if (written.ok()) return Broken();
+    const std::lock_guard lock(mutex_);
+    if (broken_.ok()) broken_ = written;
     return broken_;
   }
 
@@ -159,10 +163,16 @@ class RocksStore : public Store {
   }
 
  private:
+  Status Broken() const {
+    const std::lock_guard lock(mutex_);
+    return broken_;
+  }
+
   std::unique_ptr<rocksdb::DB> db_;
   std::string folder_;
   StoreAccess access_;
-  Status broken_;  // Of the first write that failed.
+  mutable std::mutex mutex_;  // The library has its own; this guards what follows.
+  Status broken_;             // Of the first write that failed.
 };
 
 // What stands at the path, before the library looks at it.

@@ -1,5 +1,7 @@
 // The Store on a RocksDB database in a folder. Whatever is wrong with the folder is a clear error
 // that names it; nothing aborts. After a failed write every later one fails with the same error.
+// Commit() may be called from several threads at once, beside reads on another: the scraper keeps
+// its pages without passing the run's loop.
 #pragma once
 
 #include <memory>

@@ -8,10 +8,12 @@
 #include "coordinator/store/host_load_codec.h"
 #include "coordinator/store/limit_codec.h"
 #include "coordinator/store/origin_codec.h"
+#include "coordinator/store/part_codec.h"
 #include "coordinator/store/percentile_codec.h"
 #include "coordinator/store/preflight_codec.h"
 #include "coordinator/store/recipe_codec.h"
 #include "coordinator/store/replay_codec.h"
+#include "coordinator/store/server_codec.h"
 #include "coordinator/store/suspicion_codec.h"
 #include "fmt/format.h"
 #include "plimsoll/v1/results.pb.h"
@@ -47,51 +49,6 @@ Theirs ToEnum(Ours value) {
   return static_cast<Theirs>(static_cast<int>(value));
 }
 
-void Write(const PartVerdict& part, v1::StoredPart& out) {
-  out.set_metric(ToEnum<v1::StoredMetric>(part.limit.metric));
-  out.set_quantile(part.limit.quantile);
-  out.set_limit(part.limit.value);
-  out.set_verdict(ToEnum<v1::StoredVerdict>(part.verdict));
-  out.set_lean(ToEnum<v1::StoredLean>(part.lean));
-  out.set_reason(part.reason);
-  out.set_n(part.n);
-  Give(part.value, [&](double value) { out.set_value(value); });
-  out.set_value_infinite(part.value_infinite);
-  Give(part.value_ok_only, [&](double value) { out.set_value_ok_only(value); });
-  out.set_share_within(part.share_within);
-  out.set_share_low(part.share_low);
-  out.set_share_high(part.share_high);
-  Give(part.margin, [&](double value) { out.set_margin(value); });
-  WriteValueInterval(part, &out);
-  out.set_tier(part.limit.tier);
-  if (part.limit.origin) WriteOrigin(*part.limit.origin, out.mutable_origin());
-}
-
-StatusOr<PartVerdict> Read(const v1::StoredPart& in) {
-  const auto metric = FromEnum<Metric>(in.metric(), 1, kMetricsKnown);
-  const auto verdict = FromEnum<Verdict>(in.verdict(), 1, 4);
-  const auto lean = FromEnum<Lean>(in.lean(), 0, 2);
-  if (!metric.has_value() || !verdict.has_value() || !lean.has_value()) return Damaged("part");
-  PartVerdict part;
-  part.limit = {*metric, in.quantile(), in.limit(), in.tier()};
-  if (in.has_origin()) {
-    ASSIGN_OR_RETURN(part.limit.origin, ReadOrigin(in.origin()));
-  }
-  part.verdict = *verdict;
-  part.lean = *lean;
-  part.reason = in.reason();
-  part.n = in.n();
-  if (in.has_value()) part.value = in.value();
-  part.value_infinite = in.value_infinite();
-  if (in.has_value_ok_only()) part.value_ok_only = in.value_ok_only();
-  part.share_within = in.share_within();
-  part.share_low = in.share_low();
-  part.share_high = in.share_high();
-  if (in.has_margin()) part.margin = in.margin();
-  RETURN_IF_ERROR(ReadValueInterval(in, &part));
-  return part;
-}
-
 void Write(const StepVerdict& verdict, v1::StoredStepVerdict& out) {
   out.set_verdict(ToEnum<v1::StoredVerdict>(verdict.verdict));
   out.set_is_void(verdict.is_void);
@@ -110,7 +67,7 @@ StatusOr<StepVerdict> Read(const v1::StoredStepVerdict& in) {
   verdict.is_void = in.is_void();
   verdict.reasons.assign(in.reasons().begin(), in.reasons().end());
   for (const v1::StoredPart& stored : in.parts()) {
-    ASSIGN_OR_RETURN(PartVerdict part, Read(stored));
+    ASSIGN_OR_RETURN(PartVerdict part, plimsoll::Read(stored));
     verdict.parts.push_back(std::move(part));
   }
   verdict.offered_share = in.offered_share();
@@ -282,6 +239,7 @@ std::string EncodeRun(const RunInfo& run) {
   WriteBar(run.bar, &out);
   WriteCost(run.cost, &out);
   if (run.preflight.has_value()) WritePreflight(*run.preflight, out.mutable_preflight());
+  if (run.drain) Write(*run.drain, *out.mutable_drain());
   return Bytes(out);
 }
 
@@ -311,6 +269,9 @@ StatusOr<RunInfo> DecodeRun(std::string_view bytes) {
   ASSIGN_OR_RETURN(run.cost, ReadCost(in));
   if (in.has_preflight()) {
     ASSIGN_OR_RETURN(run.preflight, ReadPreflight(in.preflight()));
+  }
+  if (in.has_drain()) {
+    ASSIGN_OR_RETURN(run.drain, Read(in.drain()));
   }
   return run;
 }
@@ -346,6 +307,7 @@ std::string EncodeStep(const StepRow& row) {
   Give(step.broken_off_after, [&](Duration d) { out.set_broken_off_after_ns(d.count()); });
   WriteOrigin(step.origin, out.mutable_origin());
   if (step.evals) WriteEvals(*step.evals, out.mutable_evals());
+  if (step.server) Write(*step.server, *out.mutable_server());
   return Bytes(out);
 }
 
@@ -385,6 +347,9 @@ StatusOr<StepRow> DecodeStep(std::string_view bytes) {
   }
   if (in.has_evals()) {
     ASSIGN_OR_RETURN(step.evals, ReadEvals(in.evals()));
+  }
+  if (in.has_server()) {
+    ASSIGN_OR_RETURN(step.server, Read(in.server(), step.verdict.parts.size()));
   }
   return row;
 }

@@ -10,6 +10,7 @@
 #include "coordinator/judge/capacity_value.h"
 #include "coordinator/judge/cost.h"
 #include "coordinator/judge/preflight_summary.h"
+#include "coordinator/judge/server_summary.h"
 #include "coordinator/judge/step_summary.h"
 #include "coordinator/judge/verdict.h"
 
@@ -64,6 +65,8 @@ struct RunInfo {
   std::optional<PreflightSummary> preflight;  // Absent: it was not made.
   Bar bar;                           // That it is judged by; empty: written by an earlier version.
   std::optional<CostSettings> cost;  // Absent: no price is known, or an earlier version wrote it.
+  // Whether the deployment was back at the end; absent: no server was asked, or no step was run.
+  std::optional<DrainSummary> drain;
 };
 
 struct StepRow {

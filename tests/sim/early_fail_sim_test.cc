@@ -123,7 +123,7 @@ TEST(EarlyFailSim, AStepOfWhichAnAgentDiesAfterTheLookIsRepeatedWhole) {
 // On each engine path the limit is just above that path's own P90, over replicates with other
 // sessions and other noise: every early fail of it is wrong.
 TEST(EarlyFailSim, AStepInsideTheBarIsHardlyEverFailed) {
-  constexpr int kPaths = 12;
+  constexpr int kPaths = 4;
   constexpr int kReplicates = 6;
   int runs = 0;
   int failed = 0;

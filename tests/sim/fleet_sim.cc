@@ -76,8 +76,10 @@ class FleetSim::Host {
                   .shelf = shelf_,
                   .make_transport =
                       [this, &sim](const RunPlan&) -> StatusOr<std::unique_ptr<CallTransport>> {
-                    return std::make_unique<EngineTransport>(scheduler_, *sim.engine_,
-                                                             sim.options_.target);
+                    std::unique_ptr<CallTransport> calls = std::make_unique<EngineTransport>(
+                        scheduler_, *sim.engine_, sim.options_.target);
+                    SimServers* const servers = sim.options_.servers;
+                    return servers == nullptr ? std::move(calls) : servers->Count(std::move(calls));
                   },
                   .finished = [this, &sim](const Status&) { sim.network_.HangUp(id); }},
         std::move(hello));
@@ -142,6 +144,7 @@ FleetSim::FleetSim(SimOptions options)
   engine_faults_ = std::make_unique<EngineFaults>(scheduler_, *engine_, options_.faults);
   options_.target.rules = options_.faults;
   options_.target.moment = [this] { return engine_faults_->Moment(); };
+  if (options_.servers != nullptr) options_.servers->Attach(scheduler_, *engine_);
   journal_ = std::make_unique<Journal>();
   spawner_ = std::make_unique<Spawner>(*this);
   driver_ = std::make_unique<RunDriver>(
@@ -151,11 +154,13 @@ FleetSim::FleetSim(SimOptions options)
               .corpus = options_.corpus,
               .corpus_bytes = {},
               .build = kBuild,
-              .evals = options_.evals},
+              .evals = options_.evals,
+              .servers = options_.server_rules},
       RunDeps{.scheduler = coordinator_,
               .links = network_,
               .journal = *journal_,
               .spawner = spawner_.get(),
+              .signals = options_.servers,
               .clock = &wall_,
               .preflight =
                   [this](std::function<void(PreflightReport)> done) {
@@ -171,7 +176,9 @@ FleetSim::FleetSim(SimOptions options)
   network_.SetServer(driver_->link_events());
 }
 
-FleetSim::~FleetSim() = default;
+FleetSim::~FleetSim() {
+  if (options_.servers != nullptr) options_.servers->Detach();
+}
 
 RunResult FleetSim::Run(Duration limit) {
   const MonoTime end = scheduler_.Now() + limit;

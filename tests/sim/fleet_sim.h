@@ -17,6 +17,7 @@
 #include "tests/fakes/sim_scheduler.h"
 #include "tests/fakes/stalling_scheduler.h"
 #include "tests/fakes/stepping_clock.h"
+#include "tests/sim/sim_servers.h"
 
 namespace plimsoll {
 
@@ -45,6 +46,8 @@ struct SimOptions {
   // Asked of each agent at the end of each measured time. Empty: a simulated host has nothing else
   // to do, and is never the bottleneck.
   std::function<SimLoad(std::uint32_t slot, MonoTime now)> load;
+  SimServers* servers = nullptr;  // Whose pages the run reads; null: no server is asked.
+  ServerRules server_rules;
 };
 
 class FleetSim {

@@ -1,13 +1,12 @@
 #include "tests/common/http/raw_server.h"
 
 #include <algorithm>
-#include <cstdlib>
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "tests/common/http/loopback_listener.h"
 
 namespace plimsoll {
 namespace {
@@ -66,17 +65,9 @@ void RawConnection::Pause(int milliseconds) {
 }
 
 RawServer::RawServer(std::function<void(RawConnection&)> script) : script_(std::move(script)) {
-  listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(address);
-  if (::bind(listener_, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
-      ::listen(listener_, 512) != 0) {
-    std::abort();
-  }
-  ::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
-  port_ = ntohs(address.sin_port);
+  const LoopbackListener listener = ListenOnLoopback(512);
+  listener_ = listener.fd;
+  port_ = listener.port;
   acceptor_ = std::thread([this] { Accept(); });
 }
 

@@ -6,11 +6,11 @@
 #include <fstream>
 #include <sstream>
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <openssl/ssl.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "tests/common/http/loopback_listener.h"
 
 namespace plimsoll {
 namespace {
@@ -87,17 +87,9 @@ TlsServer::TlsServer(const TestCertificates& certificates, ClientCheck check) {
     SSL_CTX_set_max_proto_version(context, version);
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
   }
-  listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(address);
-  if (::bind(listener_, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
-      ::listen(listener_, 16) != 0) {
-    std::abort();
-  }
-  ::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
-  port_ = ntohs(address.sin_port);
+  const LoopbackListener listener = ListenOnLoopback(16);
+  listener_ = listener.fd;
+  port_ = listener.port;
   thread_ = std::thread([this] { Serve(); });
 }
 

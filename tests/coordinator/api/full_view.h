@@ -80,6 +80,15 @@ inline ReportedStep FullStep() {
               .reason = "12 lie between",
               .failed_early_after = 3,
               .measured = 182s};
+  s.server = ServerSummary{
+      .mode = JudgeMode::kServer,
+      .parts = {{PartSource::kEngines, 1, part}},
+      .not_got = {{PartSource::kGateway, "gw", Signal::kTtft, Missing::kByDesign, "Envoy"}},
+      .outcomes = {{PartSource::kEngines, "engine-0", Continuity::kRestarted, "fell"}},
+      .figures = {{PartSource::kEngines, Signal::kKvFill, 0.5, 0.97, true}},
+      .findings = {"5 against 4"},
+      .ends_sweep = SweepEvent::kKvCacheFull,
+      .ends_why = "full"};
   step.notes = {"repeated because agent a was lost"};
   return step;
 }
@@ -110,6 +119,12 @@ inline RunView FullView() {
                                           .min_tokens = true,
                                           .ignore_eos = true};
   view.log = {{.at = view.info.started, .text = "run r1"}};
+  view.model.drain =
+      DrainSummary{.state = DrainState::kNotBack,
+                   .took = 61s,
+                   .orphaned = 3,
+                   .gauges = {{PartSource::kEngines, "engine-0", Signal::kRunning, 1, 3, true}},
+                   .lines = {"engine-0: running 3"}};
   view.model.cost = FullCost();
   view.recipe = FullRecipe();
   return view;

@@ -1,6 +1,7 @@
 // Slices of time, and what is seen from one to the next.
 #include "coordinator/judge/share_cell.h"
 
+#include <map>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -74,6 +75,15 @@ TEST(Slices, WithoutACallThereIsNone) {
   EXPECT_EQ(Slices(Halves(3, 3, 1), Duration{0}).size(), 6u);
 }
 
+std::map<std::uint32_t, std::vector<double>> Numbered(
+    const std::vector<std::vector<double>>& lanes) {
+  std::map<std::uint32_t, std::vector<double>> numbered;
+  for (const auto& lane : lanes) {
+    numbered[static_cast<std::uint32_t>(numbered.size())] = lane;
+  }
+  return numbered;
+}
+
 TEST(Together, IsNothingWhereEachLaneGoesItsOwnWay) {
   Rng rng(20260301);
   double sum = 0;
@@ -86,7 +96,7 @@ TEST(Together, IsNothingWhereEachLaneGoesItsOwnWay) {
         alone += residual * residual / 200;
       }
     }
-    sum += Together(lanes).variance / 200;
+    sum += Together(Numbered(lanes)).variance / 200;
   }
   // Values below 0 count as none, so that the mean is a little above.
   EXPECT_LT(sum, 0.35 * alone);
@@ -101,7 +111,7 @@ TEST(Together, FindsTheVarianceOfWhatLanesShare) {
       const double shared = rng.Normal();
       for (auto& lane : lanes) lane[h] = shared + 5;  // What lasts is not seen.
     }
-    const VarianceTerm term = Together(lanes);
+    const VarianceTerm term = Together(Numbered(lanes));
     EXPECT_NEAR(term.degrees, 2 * 81.0 / 26, 1e-12);
     sum += term.variance / 400;
   }
@@ -111,11 +121,10 @@ TEST(Together, FindsTheVarianceOfWhatLanesShare) {
 
 TEST(Together, FewerThanFourSlicesTellNothing) {
   for (std::size_t slices = 0; slices < 4; ++slices) {
-    EXPECT_EQ(Together(std::vector<std::vector<double>>(5, std::vector<double>(slices))).degrees,
-              0);
+    EXPECT_EQ(Together(Numbered(std::vector(5, std::vector<double>(slices)))).degrees, 0);
   }
   EXPECT_EQ(Together({}).degrees, 0);
-  EXPECT_GT(Together(std::vector<std::vector<double>>(5, std::vector<double>(4))).degrees, 2);
+  EXPECT_GT(Together(Numbered(std::vector(5, std::vector<double>(4)))).degrees, 2);
 }
 
 }  // namespace

@@ -93,7 +93,7 @@ struct MachineRig {
     CloseAll();
     JudgeAs(Verdict::kFail);
   }
-  // Any phase but kDone, and but the evals', which few runs have.
+  // Any phase but those that few runs have, and kDone.
   void To(RunPhase wanted) {
     switch (wanted) {
       case RunPhase::kPreflight:
@@ -111,6 +111,7 @@ struct MachineRig {
       case RunPhase::kStop:
         return ToStop();
       case RunPhase::kMiniEvals:
+      case RunPhase::kSettle:
       case RunPhase::kDone:
         ADD_FAILURE() << "no way there";
     }

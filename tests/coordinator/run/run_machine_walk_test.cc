@@ -12,7 +12,7 @@ MachineEvent RandomEvent(Rng* rng, const MachineState& state) {
   const auto slot = static_cast<std::uint32_t>(rng->Below(2));
   // Mostly of the present step.
   const std::uint32_t step = rng->Chance(0.9) ? state.step.step : state.step.step - 1;
-  switch (rng->Below(18)) {
+  switch (rng->Below(19)) {
     case 0:
       return event::PreflightDone{rng->Chance(0.9) ? absl::OkStatus()
                                                    : absl::UnavailableError("dead")};
@@ -42,13 +42,19 @@ MachineEvent RandomEvent(Rng* rng, const MachineState& state) {
     case 12:
       return event::StepClosedBy{slot, step};
     case 13:
-      return event::StepJudged{VerdictOf(static_cast<Verdict>(1 + rng->Below(4))), 3};
+      return event::StepJudged{VerdictOf(static_cast<Verdict>(1 + rng->Below(4))),
+                               3,
+                               {},
+                               rng->Chance(0.1) ? SweepEvent::kKvCacheFull : SweepEvent::kNone};
     case 14:
       return event::RunReadyBy{slot};
-    case 16:
-      return event::EvalsAskedBy{slot};
     case 15:
       return event::LookFailed{step, 2, 41s, "slow"};
+    case 16:
+      if (rng->Chance(0.3)) return event::DeploymentBack{};
+      return event::StoppedBy{slot};
+    case 17:
+      return event::EvalsAskedBy{slot};
     default:
       return event::Begin{};
   }
@@ -56,11 +62,12 @@ MachineEvent RandomEvent(Rng* rng, const MachineState& state) {
 
 TEST(RunMachineWalk, NeverStuckAndNeverFinishingTwice) {
   constexpr std::uint64_t kWalks = 1000;
-  std::size_t phases_seen[9] = {};
+  std::size_t phases_seen[kRunPhases] = {};
   for (std::uint64_t seed = 1; seed <= kWalks; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Rng rng(seed);
     RunSettings settings = MachineRig::Settings(rng.Chance(0.5));
+    if (rng.Chance(0.7)) settings.back_limit = 20s;
     if (rng.Chance(0.5)) {
       settings.extend = settings.refine = settings.fail_early = true;
       settings.budget = 30min;
@@ -105,7 +112,7 @@ TEST(RunMachineWalk, NeverStuckAndNeverFinishingTwice) {
     ASSERT_EQ(rig.DidEver<action::Finish>().size(), 1u);
     EXPECT_FALSE(rig.DidEver<action::Finish>()[0].reason.empty());
   }
-  for (std::size_t phase = 0; phase < 9; ++phase) {
+  for (std::size_t phase = 0; phase < kRunPhases; ++phase) {
     if (phase == static_cast<std::size_t>(RunPhase::kDone)) continue;
     EXPECT_GT(phases_seen[phase], 100u) << phase;
   }

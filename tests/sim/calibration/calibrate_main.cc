@@ -236,6 +236,9 @@ int Main(int argc, char** argv) {
   bool errors = false;
   bool sweeps = false;
   bool looks = false;
+  bool servers = false;
+  app.add_flag("--servers", servers,
+               "Calls known in total by block alone, as a server's histogram has them");
   bool goals = false;
   app.add_flag("--goals", goals, "Exit code 1 where what was asked for of the grid is missed");
   app.add_flag("--errors", errors, "The errors part, 2% of the calls refused");
@@ -273,6 +276,7 @@ int Main(int argc, char** argv) {
                             : name == "mix" ? Mix::kMix
                                             : Mix::kHeavy);
   }
+  if (servers) options.counted = CountedBy::kBlocks;
   if (errors) {
     options.parts = {CalibratedPart::kErrors};
     options.refused = 0.02;

@@ -73,7 +73,8 @@ std::vector<CellScores> Calibrate(const GridOptions& options,
       for (const PartScore& score : ScoreParts(steps, part,
                                                {.offs = options.offs,
                                                .quantile = options.quantile,
-                                               .half_block = cell.block / 2})) {
+                                               .half_block = cell.block / 2,
+                                               .counted = options.counted})) {
         scores.scores.push_back(score);
       }
     }

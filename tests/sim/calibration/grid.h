@@ -21,6 +21,7 @@ struct GridOptions {
   std::vector<double> overs{2,
                             0.98};  // Of the window's value to the limit, where steps fail early.
   std::vector<CalibratedPart> parts{CalibratedPart::kTtft, CalibratedPart::kInteractivity};
+  CountedBy counted = CountedBy::kLanes;
   double quantile = 0.9;
   double load = 1;
   double refused = 0;

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
+
+#include "coordinator/serverjudge/block_share.h"
 
 namespace plimsoll {
 namespace {
@@ -17,6 +21,25 @@ double LimitFor(double value, CalibratedPart part, double off) {
 
 bool HasValue(CalibratedPart part) {
   return part != CalibratedPart::kErrors;
+}
+
+ShareInterval IntervalOf(const std::vector<ShareCell>& cells, CalibratedPart part,
+                         const ScoreOptions& options) {
+  const bool errors = part == CalibratedPart::kErrors;
+  if (options.counted == CountedBy::kLanes) {
+    return errors ? SmallShareOf(cells) : ShareOf(cells, {.half_block = options.half_block});
+  }
+  std::map<std::uint32_t, BlockCount> by_block;
+  std::set<std::uint32_t> lanes;
+  for (const ShareCell& cell : cells) {
+    lanes.insert(cell.lane);
+    by_block[cell.block].n += cell.n;
+    by_block[cell.block].hits += std::min(cell.n, cell.hits);
+  }
+  std::vector<BlockCount> blocks;
+  for (const auto& [block, count] : by_block) blocks.push_back(count);
+  const auto sessions = static_cast<std::uint32_t>(lanes.size());
+  return errors ? SmallShareOverBlocks(blocks, sessions) : ShareOverBlocks(blocks, sessions);
 }
 
 // One path's replicates at one limit.
@@ -37,12 +60,10 @@ PathCounts JudgePath(const std::vector<SimulatedStep>& replicates, const PathVal
   for (std::size_t i = 0; i < replicates.size(); ++i) {
     const SimulatedStep& step = replicates[i];
     const std::vector<ShareCell> cells = Observed(step, part, at);
-    path.intervals.push_back(part == CalibratedPart::kErrors
-                                 ? SmallShareOf(cells)
-                                 : ShareOf(cells, {.half_block = options.half_block}));
+    path.intervals.push_back(IntervalOf(cells, part, options));
     path.n += static_cast<double>(path.intervals.back().n);
     path.hits += static_cast<double>(path.intervals.back().hits);
-    if (!HasValue(part)) continue;
+    if (!HasValue(part) || options.counted == CountedBy::kBlocks) continue;
     path.values.push_back(IntervalOfValue(step, part, limit, cells, path.intervals.back(),
                                           known.values[i], known.valueless[i], options.half_block));
   }
@@ -85,7 +106,7 @@ class Scorer {
         continue;
       }
       Count(interval, (path.hits - static_cast<double>(interval.hits)) / others, of_path);
-      if (HasValue(part_)) CountValue(path.values[i], truths[i]);
+      if (!path.values.empty()) CountValue(path.values[i], truths[i]);
       shares.push_back(interval.share);
     }
     AddSpread(shares);

@@ -53,10 +53,18 @@ double StandardError(const std::vector<double>& by_path);
 double LongRunValue(const std::vector<const SimulatedStep*>& steps, CalibratedPart part,
                     double quantile = 0.9);
 
+// How the calls are known that the interval of their share rests on.
+enum class CountedBy : std::uint8_t {
+  kLanes,   // By lane and half-block, as the client has them.
+  kBlocks,  // In total by block, as a server's histogram with an edge at the limit has them; then
+            // no value has an interval.
+};
+
 struct ScoreOptions {
   std::vector<double> offs;  // The limit is set so that the long-run value is that much worse.
   double quantile = 0.9;
   Duration half_block = 30s;  // Of the cells.
+  CountedBy counted = CountedBy::kLanes;
 };
 std::vector<PartScore> ScoreParts(const Crossed& steps, CalibratedPart part,
                                   const ScoreOptions& options);

@@ -1,0 +1,107 @@
+#include "coordinator/serverjudge/judge_errors.h"
+
+#include <cmath>
+#include <cstdint>
+
+#include "coordinator/judge/metrics.h"
+#include "coordinator/judge/proportion.h"
+#include "fmt/format.h"
+
+namespace plimsoll {
+namespace {
+
+std::uint64_t Whole(double value) {
+  return value > 0 ? static_cast<std::uint64_t>(std::llround(std::min(value, 9e15))) : 0;
+}
+
+double SumOf(const SourceReading& reading, const std::vector<Signal>& signals) {
+  double sum = 0;
+  for (const Signal signal : signals) sum += reading.Of(signal).reading.increase;
+  return sum;
+}
+
+bool MoveTogether(const SourceStep& source, Signal a, Signal b) {
+  const SourceReading& reading = source.spans.front().whole;
+  return reading.Of(a).reading.moves == reading.Of(b).reading.moves;
+}
+
+std::vector<BlockCount> CountsOf(const SourceStep& source, const std::vector<Signal>& all) {
+  std::vector<BlockCount> counts;
+  const auto add = [&](const SourceReading& reading) {
+    counts.push_back({.n = Whole(SumOf(reading, all)),
+                      .hits = Whole(reading.Of(Signal::kErrors).reading.increase)});
+  };
+  for (const SpanReading& span : source.spans) {
+    if (span.blocks.empty()) add(span.whole);
+    for (const SourceReading& block : span.blocks) add(block);
+  }
+  return counts;
+}
+
+void TakeSide(PartVerdict& part, const ShareInterval& interval, const Limit& limit) {
+  const SideOf value = Compare(interval, limit.value, Side::kBelow);
+  if (Compare(interval, StrictEdge(limit), Side::kBelow).side == Side::kBelow) {
+    part.verdict = Verdict::kPass;
+  } else if (Compare(interval, LooseEdge(limit), Side::kBelow).side == Side::kAbove) {
+    part.verdict = Verdict::kFail;
+  } else {
+    part.verdict = Verdict::kTooClose;
+    part.lean = value.side == Side::kCrosses ? value.lean
+                : value.side == Side::kBelow ? Lean::kPass
+                                             : Lean::kFail;
+  }
+}
+
+}  // namespace
+
+AnswerCounters AnswersOf(const SourceStep& source) {
+  for (const Signal good : {Signal::kAccepted, Signal::kFinished}) {
+    if (source.Has(good) && source.Has(Signal::kErrors) && source.Trusted(good) &&
+        MoveTogether(source, good, Signal::kErrors)) {
+      return {.all = {good, Signal::kErrors}, .lacks = ""};
+    }
+  }
+  if (source.Has(Signal::kRequests)) return {.all = {Signal::kRequests}, .lacks = ""};
+  return {.all = {},
+          .lacks = fmt::format("neither {} nor {} is known: {}", TraitsOf(Signal::kAccepted).name,
+                               TraitsOf(Signal::kRequests).name, source.Lacks(Signal::kAccepted))};
+}
+
+ServerPart JudgeErrors(const Limit& limit, const SourceStep& source, const ClientLoad& load) {
+  if (const std::string broken = source.BrokenBy(); !broken.empty()) {
+    return NoServerData(limit, broken);
+  }
+  if (const std::string lacks = source.Lacks(Signal::kErrors); !lacks.empty()) {
+    return NoServerData(limit, fmt::format("{} of {}", TraitsOf(Signal::kErrors).name, lacks));
+  }
+  const AnswerCounters answers = AnswersOf(source);
+  if (answers.all.empty()) return NoServerData(limit, answers.lacks);
+  if (!source.Trusted(Signal::kErrors) || !std::isfinite(limit.value)) {
+    return NoServerData(limit, "its counts of errors are not to be trusted");
+  }
+  const ShareInterval interval = SmallShareOverBlocks(CountsOf(source, answers.all), load.sessions);
+  if (interval.n == 0) return NoServerData(limit, "it answered no request");
+  PartVerdict part{.limit = limit};
+  part.n = interval.n;
+  part.value = part.share_within = interval.share;
+  part.value_low.value = part.share_low = interval.low;
+  part.value_high.value = part.share_high = interval.high;
+  if (limit.value > 0) part.margin = (limit.value - interval.share) / limit.value;
+  TakeSide(part, interval, limit);
+  part.reason = fmt::format(
+      "{} of {} requests were answered with an error status: {:.2f}% (95% interval "
+      "{:.2f}–{:.2f}%), limit {}; what breaks off after a good one is not among them",
+      interval.hits, interval.n, interval.share * 100, interval.low * 100, interval.high * 100,
+      LimitText(limit));
+  const bool all =
+      HasSeenAll(static_cast<double>(interval.n), static_cast<double>(load.attempts), load);
+  if (part.verdict != Verdict::kFail && !all) {
+    return NoServerData(limit, fmt::format("it answered {} requests where {} were sent: the others "
+                                           "were turned away in front of it, or a copy is not "
+                                           "scraped",
+                                           interval.n, load.attempts));
+  }
+  return {.verdict = part, .comparable = part.verdict == Verdict::kFail};
+}
+
+}  // namespace plimsoll

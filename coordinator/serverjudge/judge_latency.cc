@@ -1,0 +1,367 @@
+#include "coordinator/serverjudge/judge_latency.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/base/text.h"
+#include "coordinator/judge/metrics.h"
+#include "coordinator/judge/proportion.h"
+#include "coordinator/judge/void_rules.h"
+#include "coordinator/serverjudge/block_share.h"
+#include "coordinator/signals/censoring.h"
+#include "fmt/format.h"
+
+namespace plimsoll {
+namespace {
+
+// The edges are seconds; a limit on a rate is one on its inverse.
+struct InSeconds {
+  bool as_rate = false;
+  double strict = 0;
+  double value = 0;
+  double loose = 0;
+
+  std::string Number(double seconds) const {
+    return fmt::format("{:.4g}", as_rate ? 1 / seconds : seconds);
+  }
+  const char* unit() const { return as_rate ? "tok/s" : "s"; }
+  // "within 5 s", "at 10 tok/s or faster".
+  std::string Within(double edge) const {
+    return as_rate ? fmt::format("at {} tok/s or faster", Number(edge))
+                   : fmt::format("within {} s", Number(edge));
+  }
+};
+
+InSeconds SecondsOf(const Limit& limit) {
+  const auto seconds = [&](double value) {
+    return limit.metric == Metric::kInteractivity ? 1 / value : value;
+  };
+  return {.as_rate = limit.metric == Metric::kInteractivity,
+          .strict = seconds(StrictEdge(limit)),
+          .value = seconds(limit.value),
+          .loose = seconds(LooseEdge(limit))};
+}
+
+// The source's histogram over the step.
+struct Observed {
+  BucketCounts all;
+  std::vector<BucketCounts> blocks;
+  std::uint64_t open = 0;  // At most so many requests have no observation yet.
+  std::string how;         // What that rests on.
+  // What came after the measured time, until all its requests had ended; empty without such a page.
+  std::optional<BucketCounts> after;
+  std::string why_not;  // Not empty: it cannot be judged.
+};
+
+// Observations at or under the edge of this index; -1: none of them, edges.size(): all.
+std::uint64_t CountAtMost(const BucketCounts& counts, std::ptrdiff_t edge) {
+  if (edge < 0) return 0;
+  if (static_cast<std::size_t>(edge) >= counts.at_most.size()) return counts.n;
+  return counts.at_most[static_cast<std::size_t>(edge)];
+}
+
+bool AddTo(BucketCounts& all, const std::vector<BucketCounts>& some) {
+  for (const BucketCounts& counts : some) {
+    if (all.edges.empty() && all.n == 0) {
+      all = counts;
+    } else if (!all.Merge(counts)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// What may still become an observation of a span.
+void AddOpen(Signal signal, const SpanReading& span, const SpanReading* engines,
+             const SpanReading* gateway, Observed& out) {
+  if (signal == Signal::kTokenGap) return;  // Gaps are counted as they come.
+  OpenAtEnd open =
+      OpenWithoutObservation(signal, span.whole, gateway == nullptr ? nullptr : &gateway->whole);
+  if (!open.most && engines != nullptr) {
+    open = OpenWithoutObservation(signal, engines->whole, nullptr);
+  }
+  if (!open.most && span.after) {
+    // Whatever was open, it became an observation before the page that came later, or never.
+    std::uint64_t later = 0;
+    for (const BucketCounts& counts : span.after->Of(signal).reading.histograms) later += counts.n;
+    open = {.most = later, .how = "observed until the step's last call had ended"};
+  }
+  if (!open.most) {
+    out.why_not = fmt::format("nobody knows how many requests were open at the end: {}", open.how);
+    return;
+  }
+  out.open += *open.most;
+  out.how = open.how;
+}
+
+Observed Gather(Signal signal, const SourceStep& source, const SourceStep& engines,
+                const SourceStep& gateway) {
+  Observed out;
+  bool all_after = true;
+  BucketCounts after;
+  for (std::size_t i = 0; i < source.spans.size(); ++i) {
+    const SpanReading& span = source.spans[i];
+    bool same = AddTo(out.all, span.whole.Of(signal).reading.histograms);
+    for (const SourceReading& block : span.blocks) {
+      BucketCounts counts;
+      same = same && AddTo(counts, block.Of(signal).reading.histograms);
+      out.blocks.push_back(std::move(counts));
+    }
+    if (span.after) same = same && AddTo(after, span.after->Of(signal).reading.histograms);
+    all_after = all_after && span.after.has_value();
+    if (!same || (after.n > 0 && !SameEdges(after.edges, out.all.edges))) {
+      out.why_not = "its histograms have different buckets, and those must not be added up";
+      return out;
+    }
+    AddOpen(signal, span, i < engines.spans.size() ? &engines.spans[i] : nullptr,
+            i < gateway.spans.size() ? &gateway.spans[i] : nullptr, out);
+    if (!out.why_not.empty()) return out;
+  }
+  if (all_after) out.after = std::move(after);
+  if (out.all.repaired)
+    out.why_not = "its buckets contradict each other: one fell below the one before it";
+  return out;
+}
+
+// Of the open requests at most so many missed (kept) what lies at this edge.
+std::uint64_t OpenMissed(const Observed& seen, std::ptrdiff_t edge, const ClientLoad& load) {
+  if (!seen.after) return seen.open;
+  return std::min(seen.open, seen.after->n - CountAtMost(*seen.after, edge) + load.cut);
+}
+std::uint64_t OpenKept(const Observed& seen, std::ptrdiff_t edge) {
+  if (!seen.after) return seen.open;
+  return std::min(seen.open, CountAtMost(*seen.after, edge));
+}
+
+std::vector<BlockCount> CountsAt(const Observed& seen, std::ptrdiff_t edge) {
+  std::vector<BlockCount> counts;
+  for (const BucketCounts& block : seen.blocks) {
+    counts.push_back({.n = block.n, .hits = CountAtMost(block, edge)});
+  }
+  if (counts.empty()) counts.push_back({.n = seen.all.n, .hits = CountAtMost(seen.all, edge)});
+  return counts;
+}
+
+// With the open requests as bad, and as good, as they can be; they belong to the last block.
+ShareInterval AtWorst(const Observed& seen, std::ptrdiff_t edge, const ClientLoad& load) {
+  std::vector<BlockCount> counts = CountsAt(seen, edge);
+  counts.back().n += OpenMissed(seen, edge, load);
+  return ShareOverBlocks(counts, load.sessions);
+}
+ShareInterval AtBest(const Observed& seen, std::ptrdiff_t edge, const ClientLoad& load) {
+  std::vector<BlockCount> counts = CountsAt(seen, edge);
+  const std::uint64_t kept = OpenKept(seen, edge);
+  counts.back().n += kept;
+  counts.back().hits += kept;
+  return ShareOverBlocks(counts, load.sessions);
+}
+
+// Index of the largest edge at or under `limit`; -1: there is none.
+std::ptrdiff_t EdgeUnder(const std::vector<double>& edges, double limit) {
+  std::ptrdiff_t under = -1;
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    if (edges[i] < limit || SameEdge(edges[i], limit)) under = static_cast<std::ptrdiff_t>(i);
+  }
+  return under;
+}
+// Of the smallest at or above it; edges.size(): there is none.
+std::ptrdiff_t EdgeOver(const std::vector<double>& edges, double limit) {
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    if (edges[i] > limit || SameEdge(edges[i], limit)) return static_cast<std::ptrdiff_t>(i);
+  }
+  return static_cast<std::ptrdiff_t>(edges.size());
+}
+
+// Between which edges the quantile lies, with 95%: the test of every edge turned around.
+void TakeValue(const Observed& seen, const InSeconds& limit, const ClientLoad& load,
+               PartVerdict& part) {
+  const std::vector<double>& edges = seen.all.edges;
+  std::optional<double> low;
+  std::optional<double> high;
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    const auto edge = static_cast<std::ptrdiff_t>(i);
+    if (AtBest(seen, edge, load).high < part.limit.quantile) low = edges[i];
+    if (!high && AtWorst(seen, edge, load).low > part.limit.quantile) high = edges[i];
+  }
+  const auto shown = [&](double seconds) { return limit.as_rate ? 1 / seconds : seconds; };
+  if (const auto bracket = BracketOf(seen.all, part.limit.quantile);
+      bracket && !bracket->is_floor && bracket->estimate > 0) {
+    part.value = shown(bracket->estimate);
+  }
+  if (limit.as_rate) std::swap(low, high);
+  if (low && *low > 0) part.value_low.value = shown(*low);
+  if (high && *high > 0) part.value_high.value = shown(*high);
+  if (!part.value || !(part.limit.value > 0)) return;
+  const double over = (*part.value - part.limit.value) / part.limit.value;
+  part.margin = limit.as_rate ? over : -over;
+}
+
+struct Finding {
+  std::ptrdiff_t under = 0;
+  std::ptrdiff_t over = 0;
+  ShareInterval worst;  // At the edge under the limit.
+  ShareInterval best;   // At the edge over it.
+};
+
+double Percent(double share) {
+  return share * 100;
+}
+
+// "93.7% of 600 first tokens within 5 s and 97.0% within 7.5 s".
+std::string CountsText(const Observed& seen, const InSeconds& limit, const Finding& at,
+                       std::string_view what) {
+  const std::vector<double>& edges = seen.all.edges;
+  const double n = static_cast<double>(std::max<std::uint64_t>(1, seen.all.n));
+  const auto share = [&](std::ptrdiff_t edge) {
+    return fmt::format("{:.1f}%", Percent(static_cast<double>(CountAtMost(seen.all, edge)) / n));
+  };
+  std::string text = fmt::format("of {} {} ", seen.all.n, what);
+  const bool has_under = at.under >= 0;
+  const bool has_over = at.over < static_cast<std::ptrdiff_t>(edges.size());
+  const auto edge = [&](std::ptrdiff_t i) { return edges[static_cast<std::size_t>(i)]; };
+  if (has_under) text += fmt::format("{} came {}", share(at.under), limit.Within(edge(at.under)));
+  if (has_over && at.over != at.under) {
+    text += fmt::format("{}{}{} {}", has_under ? ", " : "", share(at.over),
+                        has_under ? "" : " came", limit.Within(edge(at.over)));
+  }
+  if (!has_over) text += fmt::format("{}no edge lies beyond the limit", has_under ? ", " : "");
+  return text;
+}
+
+std::string OpenText(const Observed& seen) {
+  if (seen.open == 0) return "";
+  return fmt::format("; {} were open at the end ({}){}", seen.open, seen.how,
+                     seen.after ? " and seen later" : "");
+}
+
+// Why nothing is decided: the first of these that alone is enough.
+std::string WhyTooClose(const Observed& seen, const InSeconds& limit, const Finding& at,
+                        double quantile, const ClientLoad& load, Lean* lean) {
+  const double n = static_cast<double>(seen.all.n);
+  const auto surely = static_cast<double>(CountAtMost(seen.all, at.under));
+  const auto possibly = static_cast<double>(CountAtMost(seen.all, at.over));
+  if (surely < quantile * n && possibly >= quantile * n && at.under != at.over) {
+    return "cannot be resolved: " +
+           DecidabilityWords(seen.all.edges, limit.value, quantile, limit.unit(), limit.as_rate);
+  }
+  const bool kept = surely >= quantile * n;
+  const auto missed_later = static_cast<double>(OpenMissed(seen, at.under, load));
+  const auto kept_later = static_cast<double>(OpenKept(seen, at.over));
+  const bool turns = kept ? surely < quantile * (n + missed_later)
+                          : possibly + kept_later >= quantile * (n + kept_later);
+  if (turns) return "it turns on the requests that were still open";
+  *lean = kept ? Lean::kPass : Lean::kFail;
+  return fmt::format("the 95% interval {:.1f}–{:.1f}% contains what is needed",
+                     Percent(at.worst.low), Percent(at.best.high));
+}
+
+Verdict VerdictFor(const Finding& at, double quantile) {
+  if (at.worst.n > 0 && at.worst.low > quantile) return Verdict::kPass;
+  if (at.best.n > 0 && at.best.high < quantile) return Verdict::kFail;
+  return Verdict::kTooClose;
+}
+
+PartVerdict Judge(const Limit& limit, const Observed& seen, const ClientLoad& load,
+                  std::string_view what) {
+  PartVerdict part{.limit = limit};
+  const InSeconds seconds = SecondsOf(limit);
+  Finding at{.under = EdgeUnder(seen.all.edges, seconds.strict),
+             .over = EdgeOver(seen.all.edges, seconds.loose),
+             .worst = {},
+             .best = {}};
+  at.worst = AtWorst(seen, at.under, load);
+  at.best = AtBest(seen, at.over, load);
+  part.n = seen.all.n;
+  part.share_low = at.worst.low;
+  part.share_high = at.best.high;
+  const auto n = static_cast<double>(seen.all.n);
+  part.share_within = std::clamp(
+      static_cast<double>(CountAtMost(seen.all, at.under) + CountAtMost(seen.all, at.over)) /
+          (2 * n),
+      part.share_low, part.share_high);
+  TakeValue(seen, seconds, load, part);
+  part.verdict = VerdictFor(at, limit.quantile);
+  std::string conclusion =
+      fmt::format("95% interval {:.1f}–{:.1f}%", Percent(part.share_low), Percent(part.share_high));
+  if (part.verdict == Verdict::kTooClose) {
+    conclusion = WhyTooClose(seen, seconds, at, limit.quantile, load, &part.lean);
+  }
+  part.reason = fmt::format("{}, limit {}, needs {:g}%: {}{}", CountsText(seen, seconds, at, what),
+                            LimitText(limit), Percent(limit.quantile), conclusion, OpenText(seen));
+  return part;
+}
+
+// The histogram that the limit is about.
+struct Chosen {
+  Signal signal = Signal::kTtft;
+  bool per_request = true;
+  std::string what;
+};
+
+Chosen ChooseFor(const Limit& limit, const SourceStep& source) {
+  if (limit.metric == Metric::kTtft) return {Signal::kTtft, true, "first tokens"};
+  if (!source.Has(Signal::kTimePerToken) && source.Has(Signal::kTokenGap)) {
+    return {Signal::kTokenGap, false,
+            "gaps between tokens (not requests: a P90 of gaps is not the P90 user's)"};
+  }
+  return {Signal::kTimePerToken, true, "answers"};
+}
+
+}  // namespace
+
+bool HasSeenAll(double seen, double sent, const ClientLoad& load) {
+  return seen >= sent * (1 - kCountsApartShare) - 2 * load.in_flight;
+}
+
+ServerPart NoServerData(const Limit& limit, std::string reason) {
+  return {.verdict = {.limit = limit, .verdict = Verdict::kNoData, .reason = std::move(reason)},
+          .comparable = false};
+}
+
+ServerPart JudgeLatency(const Limit& limit, const SourceStep& source, const SourceStep& engines,
+                        const SourceStep& gateway, const ClientLoad& load) {
+  if (load.sent_share < void_rules::kSentShareMin) {
+    return NoServerData(limit,
+                        fmt::format("only {:.1f}% of the planned load was sent, under "
+                                    "{:.0f}%: the latencies belong to a lighter load",
+                                    Percent(load.sent_share), Percent(void_rules::kSentShareMin)));
+  }
+  const Chosen chosen = ChooseFor(limit, source);
+  if (const std::string broken = source.BrokenBy(); !broken.empty()) {
+    return NoServerData(limit, broken);
+  }
+  if (const std::string lacks = source.Lacks(chosen.signal); !lacks.empty()) {
+    return NoServerData(limit, fmt::format("{} of {}", TraitsOf(chosen.signal).name, lacks));
+  }
+  if (!source.Trusted(chosen.signal)) {
+    return NoServerData(limit,
+                        fmt::format("{} of this kind of server is known to be wrong at times",
+                                    TraitsOf(chosen.signal).name));
+  }
+  const std::uint64_t needed = FewestForQuantile(limit.quantile);
+  const Observed seen = Gather(chosen.signal, source, engines, gateway);
+  if (!seen.why_not.empty()) return NoServerData(limit, seen.why_not);
+  if (needed == 0 || !std::isfinite(limit.value) || !(limit.value > 0)) {
+    return NoServerData(limit, "the limit is no number that a histogram can be read at");
+  }
+  if (seen.all.n < needed) {
+    return NoServerData(limit, fmt::format("{} {}, at least {} are needed for P{:g}", seen.all.n,
+                                           chosen.what, needed, Percent(limit.quantile)));
+  }
+  const bool counts_requests = chosen.per_request && limit.metric == Metric::kTtft;
+  if (counts_requests && !HasSeenAll(static_cast<double>(seen.all.n + seen.open),
+                                     static_cast<double>(load.first_tokens), load)) {
+    return NoServerData(
+        limit, fmt::format("it observed {} first tokens, and {} calls got one: a copy is not "
+                           "scraped, or a page stands still",
+                           seen.all.n, load.first_tokens));
+  }
+  return {.verdict = Judge(limit, seen, load, chosen.what), .comparable = chosen.per_request};
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,40 @@
+// What a source of a server's numbers needs of a step to be judged, and what it says of one limit.
+#pragma once
+
+#include <cstdint>
+
+#include "coordinator/judge/verdict.h"
+#include "coordinator/serverjudge/source_step.h"
+
+namespace plimsoll {
+
+// How much load was sent: all that a server's verdict takes from the client's records.
+struct ClientLoad {
+  std::uint32_t sessions = 0;      // Held at once.
+  std::uint64_t attempts = 0;      // Released in the measured time.
+  std::uint64_t first_tokens = 0;  // Calls of it that got one.
+  std::uint64_t ok = 0;            // Attempts that ended well.
+  std::uint64_t refused = 0;
+  // Attempts that the drain limit cut: they may have been in the server without a first token.
+  std::uint64_t cut = 0;
+  double in_flight = 0;   // Mean of requests in flight.
+  double sent_share = 1;  // Of the planned lane-time.
+};
+
+// Counts at two places differ by what straddles the ends of the measured time, and by this share.
+inline constexpr double kCountsApartShare = 0.02;
+
+// Whether a server that counted `seen` has seen all of `sent`.
+bool HasSeenAll(double seen, double sent, const ClientLoad& load);
+
+struct ServerPart {
+  PartVerdict verdict;
+  // It is the number that the limit is about, so that it can contradict the client's: not the time
+  // per gap for the time per request, nor error statuses for failures that come after a status.
+  bool comparable = true;
+};
+
+// "no data", for this reason.
+ServerPart NoServerData(const Limit& limit, std::string reason);
+
+}  // namespace plimsoll

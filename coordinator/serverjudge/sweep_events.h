@@ -1,0 +1,33 @@
+// What servers say of a step that ends the sweep after it, whatever its verdict: a KV cache that
+// stayed full, and refusals in every block. Pure.
+#pragma once
+
+#include <string>
+
+#include "coordinator/judge/sweep_event.h"
+#include "coordinator/serverjudge/source_step.h"
+
+namespace plimsoll {
+
+// The KV cache counts as full where the fullest rank of the fullest engine held at least
+// `threshold` of it on every page for `time`. The next step would preempt, and measure that.
+struct KvFullRule {
+  double threshold = 0.95;  // Share of the cache.
+  Duration time = 30s;
+};
+
+// Refusals are sustained where in every block, of at least three, the gateway (without one the
+// engines) turned away at least this share of the requests, and so many in all.
+inline constexpr double kSustainedRefusalShare = 0.05;
+inline constexpr double kSustainedRefusalsMin = 20;
+
+struct SweepEnd {
+  SweepEvent event = SweepEvent::kNone;
+  std::string why;  // In words; empty of kNone.
+};
+
+// `from` to `to` is the whole step, its warm-up included.
+SweepEnd EndOfSweep(const SignalHistory& history, MonoTime from, MonoTime to,
+                    const SourceStep& engines, const SourceStep& gateway, const KvFullRule& rule);
+
+}  // namespace plimsoll

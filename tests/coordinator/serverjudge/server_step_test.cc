@@ -1,0 +1,218 @@
+// A step judged from servers' pages: errors, what no server counts, what is said beside verdicts,
+// and what ends a sweep.
+#include <string>
+#include <vector>
+
+#include "coordinator/serverjudge/judge_server.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/coordinator/serverjudge/served_rig.h"
+
+namespace plimsoll {
+namespace {
+
+using ::plimsoll::testing::Client;
+using ::plimsoll::testing::Errors;
+using ::plimsoll::testing::Judge;
+using ::plimsoll::testing::Judged;
+using ::plimsoll::testing::kBlock;
+using ::plimsoll::testing::kBlocks;
+using ::plimsoll::testing::kFrom;
+using ::plimsoll::testing::kTo;
+using ::plimsoll::testing::Rig;
+using ::plimsoll::testing::Speed;
+using ::plimsoll::testing::Ttft;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+TEST(JudgeServerTest, RefusalsInFrontAreInvisibleToTheEngineAndFailAtTheGateway) {
+  Rig rig;
+  rig.each = [&](int second) {
+    rig.Steady(second, 0, 0.3, 0);
+    if (second % 2 == 0) ++rig.envoy->errors;
+  };
+  const ClientLoad load{.sessions = 60,
+                        .attempts = 750,
+                        .first_tokens = 600,
+                        .ok = 600,
+                        .refused = 150,
+                        .in_flight = 5};
+  const SignalHistory history = rig.Run();
+  const Judged server =
+      Judge(history, JudgeMode::kServer, {Client(Errors(0.02), Verdict::kFail)}, load);
+  EXPECT_EQ(server.part().verdict, Verdict::kFail) << server.part().reason;
+  EXPECT_THAT(server.part().reason,
+              HasSubstr("gateway: 150 of 750 requests were answered with an error status"));
+  // The engine's page alone has no count of errors: no data, never a pass.
+  Rig alone(1, false);
+  alone.each = [&](int second) { alone.Steady(second, 0, 0.3, 0); };
+  const SignalHistory engine_only = alone.Run();
+  const Judged blind =
+      Judge(engine_only, JudgeMode::kServer, {Client(Errors(0.02), Verdict::kFail)}, load);
+  EXPECT_EQ(blind.part().verdict, Verdict::kNoData) << blind.part().reason;
+  EXPECT_EQ(Judge(engine_only, JudgeMode::kBoth, {Client(Errors(0.02), Verdict::kFail)}, load)
+                .part()
+                .verdict,
+            Verdict::kFail);
+}
+
+TEST(JudgeServerTest, AGoodStatusIsNoContradictionOfAnAnswerThatBrokeOff) {
+  Rig rig;
+  rig.each = [&](int second) { rig.Steady(second, 0, 0.3, 0); };
+  const SignalHistory history = rig.Run();
+  const Judged both = Judge(history, JudgeMode::kBoth, {Client(Errors(0.02), Verdict::kFail)});
+  EXPECT_EQ(both.part().verdict, Verdict::kFail);
+  EXPECT_EQ(both.part().reason, "as the client saw it");
+  EXPECT_EQ(both.Of(PartSource::kGateway).verdict, Verdict::kPass);
+}
+
+TEST(JudgeServerTest, ACallWithoutAnErrorStatusInFrontOfAGatewayThatMissesCallsProvesNothing) {
+  Rig rig;
+  rig.each = [&](int second) { rig.Steady(second, 0, 0.3, 0); };
+  const Judged judged =
+      Judge(rig.Run(), JudgeMode::kServer, {Client(Errors(0.02), Verdict::kFail)},
+            {.sessions = 60, .attempts = 900, .first_tokens = 600, .ok = 600, .in_flight = 5});
+  EXPECT_EQ(judged.part().verdict, Verdict::kNoData);
+  EXPECT_THAT(judged.part().reason, HasSubstr("turned away in front of it"));
+}
+
+TEST(JudgeServerTest, ALighterLoadHasNoLatencyWhateverTheServerShows) {
+  Rig rig;
+  rig.each = [&](int second) { rig.Steady(second, 0, 0.3, 0); };
+  const Judged judged = Judge(rig.Run(), JudgeMode::kServer, {Client(Ttft(5.3), Verdict::kNoData)},
+                              {.sessions = 60,
+                               .attempts = 600,
+                               .first_tokens = 600,
+                               .ok = 600,
+                               .in_flight = 5,
+                               .sent_share = 0.5});
+  EXPECT_EQ(judged.part().verdict, Verdict::kNoData);
+  EXPECT_THAT(judged.part().reason, HasSubstr("only 50.0% of the planned load was sent"));
+}
+
+TEST(JudgeServerTest, WhatNoServerCountsIsNoDataOfTheServer) {
+  Rig rig;
+  rig.each = [&](int second) { rig.Steady(second, 0, 0.3, 0); };
+  const SignalHistory history = rig.Run();
+  Limit tier = Ttft(5.3);
+  tier.tier = "heavy";
+  Limit tools{.metric = Metric::kToolCalls, .quantile = 0, .value = 0.01, .tier = "", .origin = {}};
+  for (const Limit& limit : {tier, tools}) {
+    EXPECT_EQ(Judge(history, JudgeMode::kServer, {Client(limit, Verdict::kPass)}).part().verdict,
+              Verdict::kNoData);
+    EXPECT_EQ(Judge(history, JudgeMode::kBoth, {Client(limit, Verdict::kPass)}).part().verdict,
+              Verdict::kPass);
+  }
+}
+
+TEST(JudgeServerTest, GapsStandInForRequestsAndNeverContradict) {
+  Rig rig;
+  rig.each = [&](int second) {
+    rig.engine().has_per_token = false;
+    rig.Steady(second, 0, 0.3, 0);
+  };
+  const Judged judged = Judge(rig.Run(), JudgeMode::kServer, {Client(Speed(10), Verdict::kPass)});
+  // vLLM without its per-request histogram and without gaps on this page.
+  EXPECT_EQ(judged.part().verdict, Verdict::kNoData);
+  EXPECT_THAT(judged.part().reason, HasSubstr("the name is not on the page"));
+}
+
+TEST(JudgeServerTest, AVoidStepStaysVoidAndStillSaysWhatWasNotGot) {
+  Rig rig;
+  rig.each = [&](int second) { rig.Steady(second, 0, 0.3, 0); };
+  const SignalHistory history = rig.Run();
+  StepVerdict client{.is_void = true,
+                     .reasons = {"an agent was lost"},
+                     .parts = {Client(Ttft(5.3), Verdict::kNoData)}};
+  const ServerStep step{.mode = JudgeMode::kServer,
+                        .history = history,
+                        .spans = {{kFrom, kTo, kTo + 20s, kBlock}},
+                        .begin = MonoTime{},
+                        .end = kTo,
+                        .kv_full = {}};
+  const ServerJudgement judged = JudgeServer(step, client, {});
+  EXPECT_TRUE(judged.verdict.is_void);
+  EXPECT_EQ(judged.verdict.reasons, client.reasons);
+  EXPECT_TRUE(judged.summary.parts.empty());
+  EXPECT_FALSE(judged.summary.not_got.empty());  // Envoy has no TTFT.
+}
+
+TEST(JudgeServerTest, WantedAndNotGotSaysWhichKindOfMissingItIs) {
+  Rig rig;
+  rig.each = [&](int second) {
+    rig.engine().has_ttft = false;
+    rig.Steady(second, 0, 0.3, 0);
+  };
+  const Judged judged =
+      Judge(rig.Run(), JudgeMode::kBoth,
+            {Client(Ttft(5.3), Verdict::kPass), Client(Errors(0.02), Verdict::kPass)});
+  const auto missing = [&](PartSource source, Signal signal) {
+    for (const NotGotSignal& one : judged.judgement.summary.not_got) {
+      if (one.source == source && one.signal == signal) return one.missing;
+    }
+    return Missing::kNot;
+  };
+  EXPECT_EQ(missing(PartSource::kEngines, Signal::kTtft), Missing::kNoName);
+  EXPECT_EQ(missing(PartSource::kEngines, Signal::kErrors), Missing::kNoName);
+  EXPECT_EQ(missing(PartSource::kGateway, Signal::kTtft), Missing::kByDesign);
+  EXPECT_EQ(missing(PartSource::kGateway, Signal::kRefused), Missing::kByDesign);
+  EXPECT_EQ(missing(PartSource::kGateway, Signal::kOpenRequests), Missing::kNot);
+  EXPECT_EQ(missing(PartSource::kEngines, Signal::kKvFill), Missing::kNot);
+}
+
+TEST(JudgeServerTest, WorkNobodyWaitsForIsFound) {
+  Rig rig;
+  rig.each = [&](int second) {
+    rig.Steady(second, 0, 0.3, 0);
+    rig.engine().running = 12;
+    rig.envoy->open = 5;
+  };
+  const Judged judged = Judge(rig.Run(), JudgeMode::kBoth, {Client(Ttft(5.3), Verdict::kPass)});
+  EXPECT_THAT(judged.judgement.summary.findings, Contains(HasSubstr("work that nobody waits for")));
+}
+
+TEST(JudgeServerTest, AFullKvCacheEndsTheSweepAfterThirtySeconds) {
+  const auto event = [](double kv, int from, int to) {
+    Rig rig;
+    rig.each = [&rig, kv, from, to](int second) {
+      rig.Steady(second, 0, 0.3, 0);
+      rig.engine().kv = second >= from && second < to ? kv : 0.4;
+    };
+    return Judge(rig.Run(), JudgeMode::kClient, {Client(Ttft(5.3), Verdict::kPass)})
+        .judgement.summary;
+  };
+  const ServerSummary full = event(0.96, 95, 145);
+  EXPECT_EQ(full.ends_sweep, SweepEvent::kKvCacheFull);
+  EXPECT_THAT(full.ends_why, AllOf(HasSubstr("95%"), HasSubstr("40s")));
+  EXPECT_EQ(event(0.96, 95, 115).ends_sweep, SweepEvent::kNone);
+  EXPECT_EQ(event(0.94, 0, 300).ends_sweep, SweepEvent::kNone);
+}
+
+TEST(JudgeServerTest, TheFirstAndSecondMeasuredTimeOfAnExtensionAreJudgedAsOne) {
+  Rig rig;
+  rig.each = [&](int second) {
+    // Between the two measured times nothing counts.
+    const bool gap = second >= kBlocks * 60 && second < kBlocks * 60 + 60;
+    for (int k = 0; k < 2; ++k) rig.Answer(0, gap ? 8 : 0.3);
+  };
+  const SignalHistory history = rig.Run(kBlocks * 120 + 120);
+  const MonoTime second_from = kTo + 60s;
+  StepVerdict client{.parts = {Client(Ttft(5.3), Verdict::kTooClose)}, .sent_share = 1};
+  const ServerStep step{.mode = JudgeMode::kServer,
+                        .history = history,
+                        .spans = {{kFrom, kTo, kTo + 10s, kBlock},
+                                  {second_from, second_from + kBlocks * kBlock,
+                                   second_from + kBlocks * kBlock + 10s, kBlock}},
+                        .begin = MonoTime{},
+                        .end = second_from + kBlocks * kBlock,
+                        .kv_full = {}};
+  const ServerJudgement judged = JudgeServer(
+      step, client,
+      {.sessions = 60, .attempts = 1200, .first_tokens = 1200, .ok = 1200, .in_flight = 5});
+  EXPECT_EQ(judged.verdict.parts[0].verdict, Verdict::kPass) << judged.verdict.parts[0].reason;
+  EXPECT_EQ(judged.verdict.parts[0].n, 1200u);
+}
+
+}  // namespace
+}  // namespace plimsoll

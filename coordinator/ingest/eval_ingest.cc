@@ -41,6 +41,7 @@ void EvalIngest::Add(const EvalRecord& record) {
   to.blocks[block].Add(record.outcome);
   to.kinds[kind_of_case_[record.case_index]].Add(record.outcome);
   to.faults.Add(record.tool_faults);
+  to.traffic.Add(record);
 }
 
 void EvalIngest::Add(const StepTally& tally) {

@@ -10,6 +10,7 @@
 #include "common/record/eval_outcome.h"
 #include "common/record/tool_fault.h"
 #include "common/stats/clopper_pearson.h"
+#include "coordinator/judge/eval_traffic.h"
 #include "coordinator/judge/verdict.h"
 
 namespace plimsoll {
@@ -19,6 +20,7 @@ struct EvalEvidence {
   std::vector<EvalCounts> blocks;  // By block of the measured time; of the mini run one.
   std::vector<EvalCounts> kinds;   // By kind of case, as the set lists them.
   FaultyAnswers faults;            // By what is wrong with their tool calls.
+  EvalTraffic traffic;             // As requests.
 
   EvalCounts total() const {
     EvalCounts sum;
@@ -67,6 +69,7 @@ inline EvalEvidence JoinEvals(EvalEvidence first, const EvalEvidence& more) {
   if (first.kinds.size() < more.kinds.size()) first.kinds.resize(more.kinds.size());
   for (std::size_t k = 0; k < more.kinds.size(); ++k) first.kinds[k].Add(more.kinds[k]);
   first.faults.Add(more.faults);
+  first.traffic.Add(more.traffic);
   return first;
 }
 

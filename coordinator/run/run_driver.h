@@ -38,7 +38,7 @@ struct RunSpec {
   std::string corpus_bytes;  // Shipped to agents that do not hold plan.corpus_digest.
   std::string build;
   std::shared_ptr<const EvalSet> evals = nullptr;  // What plan.evals says; null without.
-  ServerRules servers;  // Where RunDeps::signals are.
+  ServerRules servers;                             // Where RunDeps::signals are.
 };
 
 struct RunStep {
@@ -136,6 +136,7 @@ class RunDriver final : public FleetEvents {
   static std::unique_ptr<EvalIngest> MakeEvalIngest(const EvalSet* set);
   void EvalsIfComplete(std::uint32_t slot);
   void SayMiniRun() const;
+  void TakeEvals();
   void JudgeEvals(StepVerdict* verdict, RunStep* step);
 
   void CloseIfComplete(std::uint32_t slot);
@@ -164,6 +165,7 @@ class RunDriver final : public FleetEvents {
   std::unique_ptr<StepIngest> ingest_;
   const std::unique_ptr<EvalIngest> evals_;  // Null: the plan has none.
   EvalEvidence last_evals_;                  // Of the last judged step: an extension joins it.
+  std::vector<std::uint32_t> evals_over_;    // Slots that wait for servers to be read without them.
   std::vector<LaneSpec> lanes_;              // Of the current step.
   std::uint64_t records_acked_ = 0;          // Of the whole run.
   std::vector<RunStep> steps_;

@@ -39,7 +39,14 @@ void RunDriver::EvalsIfComplete(std::uint32_t slot) {
     deps_.say(fmt::format("agent {}: {} evals of the mini run were not asked, its time was over",
                           slot, asked.left));
   }
-  Feed(event::EvalsAskedBy{slot});
+  if (!servers_.asks()) return Feed(event::EvalsAskedBy{slot});
+  // Servers' level before the run is the one without these calls.
+  evals_over_.push_back(slot);
+  servers_.QuietBeforeLoad([this] {
+    for (const std::uint32_t over : std::exchange(evals_over_, {})) {
+      Feed(event::EvalsAskedBy{over});
+    }
+  });
 }
 
 void RunDriver::SayMiniRun() const {
@@ -62,11 +69,15 @@ void RunDriver::SayMiniRun() const {
   deps_.say(text);
 }
 
-// After every other part of the verdict is known.
-void RunDriver::JudgeEvals(StepVerdict* verdict, RunStep* step) {
+void RunDriver::TakeEvals() {
   if (evals_ == nullptr) return;
   const bool extends = machine_.state().origin.kind == StepKind::kExtension;
   last_evals_ = extends ? JoinEvals(std::move(last_evals_), evals_->step()) : evals_->step();
+}
+
+// After every other part of the verdict is known.
+void RunDriver::JudgeEvals(StepVerdict* verdict, RunStep* step) {
+  if (evals_ == nullptr) return;
   step->summary.evals =
       SummarizeEvals(spec_.bar.evals, evals_->kinds(), last_evals_, evals_->mini_run());
   EnterVerdict(&*step->summary.evals, verdict);

@@ -70,13 +70,14 @@ void RunDriver::FinishJudging() {
   StepVerdict verdict = judging.verdict;
   RunStep step{.summary = Summarize(evidence, verdict), .note = machine_.state().step_note};
   step.summary.origin = machine_.state().origin;
+  TakeEvals();
   std::optional<ServerCounts> counts;
   if (servers_.asks() && times_.step_start) {
     StepPlan plan = machine_.state().step;
     if (step.summary.origin.failed_early_after) plan.measure = step.summary.origin.measured;
     ServerJudgement judged =
         servers_.Judge(*times_.step_start, plan, step.summary.origin.kind == StepKind::kExtension,
-                       judging.ended, verdict, LoadOf(evidence, verdict));
+                       judging.ended, verdict, LoadOf(evidence, verdict, last_evals_.traffic));
     verdict = step.summary.verdict = std::move(judged.verdict);
     step.summary.server = std::move(judged.summary);
     counts = judged.counts;

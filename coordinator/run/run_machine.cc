@@ -84,7 +84,7 @@ class Transition {
     if (!s_.waiting_for.empty()) return;
     s_.phase = RunPhase::kStep;
     s_.prepare_losses = 0;
-    WaitForAll();
+    WaitFor(settings_.agents);
     Do(action::CommitStep{});
     Do(action::SetDeadline{limits::kStartAhead + s_.step.warm_up + s_.step.measure +
                            s_.step.drain_limit + kSlack});
@@ -146,7 +146,7 @@ class Transition {
   }
 
   void On(const event::AgentReplaced& e) {
-    if (IsEnding()) return;
+    if (IsEnding(s_.phase)) return;
     Do(action::Say{fmt::format("{}: another one took its place", AgentName(s_, e.slot))});
     if (e.slot < s_.names.size()) s_.names[e.slot] = e.name;
     if (s_.phase == RunPhase::kPreflight || s_.phase == RunPhase::kGather) {
@@ -158,7 +158,7 @@ class Transition {
 
   void On(const event::AgentFaulted& e) {
     const std::string what = fmt::format("{}: {}", AgentName(s_, e.slot), e.message);
-    if (IsEnding()) return;
+    if (IsEnding(s_.phase)) return;
     EndRun(s_.history.empty() ? ExitCode::kCouldNotRun : ExitCode::kNoData, what, StopKind::kAbort);
   }
 
@@ -234,13 +234,7 @@ class Transition {
  private:
   void Do(MachineAction action) { actions_.push_back(std::move(action)); }
 
-  bool IsEnding() const {
-    return s_.phase == RunPhase::kStop || s_.phase == RunPhase::kSettle ||
-           s_.phase == RunPhase::kDone;
-  }
-
-  void WaitForAll() { WaitForFirst(settings_.agents); }
-  void WaitForFirst(std::uint32_t slots) {
+  void WaitFor(std::uint32_t slots) {
     s_.waiting_for.clear();
     for (std::uint32_t slot = 0; slot < slots; ++slot) s_.waiting_for.insert(slot);
   }
@@ -250,7 +244,7 @@ class Transition {
     if (s_.phase != RunPhase::kGather || !s_.fleet_complete || !s_.lost.empty()) return;
     Do(action::Say{fmt::format("fleet: {} agents are here", settings_.agents)});
     s_.phase = RunPhase::kPrepareRun;
-    WaitForAll();
+    WaitFor(settings_.agents);
     for (std::uint32_t slot = 0; slot < settings_.agents; ++slot) Do(action::PrepareRun{slot});
     Do(action::SetDeadline{kPrepareLimit});
   }
@@ -258,7 +252,7 @@ class Transition {
   void MiniEvalsOrStep() {
     if (settings_.mini_run.askers == 0) return NextStepOrStop();
     s_.phase = RunPhase::kMiniEvals;
-    WaitForFirst(settings_.mini_run.askers);
+    WaitFor(settings_.mini_run.askers);
     Do(action::AskEvals{settings_.mini_run});
     Do(action::SetDeadline{settings_.mini_run.limit + kSlack});
   }
@@ -280,14 +274,15 @@ class Transition {
       ++s_.ladder;
       return NextStepOrStop();
     }
-    EndRun(static_cast<ExitCode>(MixVerdict().exit_code), s_.mix_end, StopKind::kDrain);
+    EndRun(static_cast<ExitCode>(MixVerdict(settings_, s_).exit_code), s_.mix_end,
+           StopKind::kDrain);
   }
 
   void PrepareStep() {
     s_.phase = RunPhase::kPrepareStep;
     s_.step.step = s_.steps_made++;
     s_.judging = false;
-    WaitForAll();
+    WaitFor(settings_.agents);
     const bool some_end = s_.fresh || s_.step.sessions < s_.lanes;
     s_.lanes = s_.step.sessions;
     Do(action::PrepareStep{s_.step, s_.step_note, s_.fresh});
@@ -339,25 +334,10 @@ class Transition {
     }
   }
 
-  TargetVerdict MixVerdict() const {
-    return JudgeTarget(OfLadder(s_.history, kMixLadder), settings_.target);
-  }
-
   void EndRun(ExitCode code, std::string reason, StopKind kind) {
     if (s_.phase == RunPhase::kDone) return;
-    // What was measured beyond the mix's verdict may be lost; the verdict stands.
-    const bool mix_is_decided = !s_.mix_end.empty() || s_.origin.kind == StepKind::kRefinement;
-    if (code == ExitCode::kNoData && mix_is_decided) {
-      const TargetVerdict mix = MixVerdict();
-      code = static_cast<ExitCode>(mix.exit_code);
-      reason = fmt::format("{}; then {}", s_.mix_end.empty() ? mix.reason : s_.mix_end, reason);
-    }
-    const bool stopping = IsEnding();
-    // Of equals, what ended the run first keeps its reason.
-    if (!stopping || Precedence(code) > Precedence(s_.end_code)) {
-      s_.end_code = code;
-      s_.end_reason = std::move(reason);
-    }
+    const bool stopping = IsEnding(s_.phase);
+    TakeEnd(settings_, code, std::move(reason), &s_);
     if (s_.phase == RunPhase::kSettle) return;
     // Who was told to stop is told again only to be quicker, and has no more time for it.
     if (stopping && (kind == StopKind::kDrain || s_.aborting)) return;
@@ -365,7 +345,7 @@ class Transition {
     // A step that was judged, or waits for its verdict, is whole.
     if (s_.phase == RunPhase::kStep && !s_.judging) Do(action::BreakOffStep{});
     if (!stopping) {
-      WaitForAll();
+      WaitFor(settings_.agents);
       for (const std::uint32_t slot : s_.lost) s_.waiting_for.erase(slot);
     }
     s_.phase = RunPhase::kStop;

@@ -66,11 +66,14 @@ class EvalAnswers {
          CallObserver& observer)
         : owner_(owner) {
       owner_.in_flight_max = std::max(owner_.in_flight_max, ++owner_.in_flight);
-      timer_ = scheduler.After(owner.service, [this, &scheduler, &eval, n, &observer] {
+      const MonoTime sent = scheduler.Now();
+      timer_ = scheduler.After(owner.service, [this, sent, &scheduler, &eval, n, &observer] {
         ended_ = true;
         --owner_.in_flight;
         CallResult result = owner_.answer(eval, scheduler.Now(), n);
+        result.sent = sent;
         result.end = scheduler.Now();
+        if (result.outcome == Outcome::kOk) result.first_token = result.last_token = result.end;
         observer.OnCallEnded(result);  // May destroy this.
       });
     }

@@ -1,5 +1,8 @@
 // Evals in whole runs, in virtual time: asked before the first step and beside each, in none of the
 // load's numbers, and blocking only on a confident fail.
+#include <memory>
+#include <utility>
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -217,6 +220,80 @@ TEST_F(EvalsSim, AnExtensionIsJudgedWithTheStepItExtends) {
   EXPECT_GT(result.steps[1].summary.evals->loaded.judged(),
             result.steps[0].summary.evals->loaded.judged() * 3 / 2);
   ExpectIdentities(result);
+}
+
+// Servers count evals as any request, and nothing on their pages tells them apart.
+class ServedEvalsSim : public EvalsSim {
+ protected:
+  ServedEvalsSim() {
+    options.settings.sessions = {4, 6};
+    options.settings.step.measure = 100s;
+    options.settings.step.block = 20s;
+    options.settings.back_limit = 20s;
+    options.engine.noise.drift_sigma = 0;
+    options.bar.limits[0].quantile = options.bar.limits[1].quantile = 0.5;
+    Renew();
+  }
+  ~ServedEvalsSim() override { sim.reset(); }  // It lets go of its servers.
+  void Renew() {
+    sim.reset();
+    servers = std::make_unique<SimServers>();
+    options.servers = servers.get();
+  }
+  std::unique_ptr<SimServers> servers;
+};
+
+TEST_F(ServedEvalsSim, AreInNoCountThatIsComparedAndNoVerdict) {
+  for (const JudgeMode mode : {JudgeMode::kServer, JudgeMode::kBoth}) {
+    options.server_rules.mode = mode;
+    const RunResult result = Run();
+    ASSERT_EQ(result.code, ExitCode::kHeld) << Explain(*sim, result);
+    for (const RunStep& step : result.steps) {
+      const StepSummary& s = step.summary;
+      ASSERT_TRUE(s.server && s.evals);
+      EXPECT_TRUE(s.server->findings.empty()) << s.server->findings.front();
+      EXPECT_EQ(s.evals->verdict, Verdict::kPass) << s.evals->reason;
+      for (const Suspicion& one : s.suspicions) {
+        EXPECT_NE(one.check, SuspicionCheck::kCountsDisagree) << one.text;
+      }
+      const std::string asked = fmt::format("{} evals are left out", Asked(s.evals->loaded));
+      const auto said = std::count_if(
+          s.server->parts.begin(), s.server->parts.end(),
+          [&](const auto& part) { return part.verdict.reason.find(asked) != std::string::npos; });
+      EXPECT_EQ(said, 1) << asked << ": the gateway's errors";
+    }
+    EXPECT_EQ(result.drain->state, DrainState::kBack);
+    Renew();
+  }
+}
+
+TEST_F(ServedEvalsSim, AWrongAnswerFailsTheStepThatServersPass) {
+  options.server_rules.mode = JudgeMode::kServer;
+  WrongFromLanes(6, 0.6);
+  const RunResult result = Run();
+  EXPECT_EQ(result.code, ExitCode::kHeld) << "the first step: " << Explain(*sim, result);
+  ASSERT_EQ(result.steps.size(), 2u);
+  EXPECT_EQ(result.steps[1].summary.verdict.failed_beside, "evals");
+  for (const PartVerdict& part : result.steps[1].summary.verdict.parts) {
+    EXPECT_EQ(part.verdict, Verdict::kPass) << part.reason;
+  }
+}
+
+TEST_F(ServedEvalsSim, TheLevelBeforeTheRunIsTheOneWithoutTheMiniRun) {
+  // One call stays open from the first step on. Beside the two to four of the mini run that would
+  // be no more than there was before.
+  bool leaked = false;
+  answers.service = 2s;
+  servers->each_second = [&](Duration) {
+    if (driver_sessions > 0 && !std::exchange(leaked, true)) ++servers->envoy.open;
+  };
+  const RunResult result = Run();
+  ASSERT_TRUE(leaked);
+  ASSERT_TRUE(result.drain.has_value());
+  EXPECT_EQ(result.drain->state, DrainState::kNotBack) << Explain(*sim, result);
+  for (const DrainGauge& gauge : result.drain->gauges) {
+    EXPECT_EQ(gauge.before, 0) << gauge.target;
+  }
 }
 
 }  // namespace

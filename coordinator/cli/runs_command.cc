@@ -79,9 +79,10 @@ struct Words {
 };
 
 CLI::App* AddExport(CLI::App& app, Words& words) {
-  CLI::App* out = app.add_subcommand("export",
-                                     "Steps, records, evals or servers' pages of one run, for other "
-                                     "programs (docs/api.md lists the columns)");
+  CLI::App* out =
+      app.add_subcommand("export",
+                         "Steps, records, evals or servers' pages of one run, for other "
+                         "programs (docs/api.md lists the columns)");
   out->add_option("ID", words.id, "Its id, or an unambiguous beginning")->required();
   out->add_option("--store", words.store, "Folder that keeps runs (./plimsoll-store)");
   CLI::Option_group* what = out->add_option_group("what");

@@ -99,7 +99,7 @@ struct StepSummary {
   // at its end (lane states, requests in flight, unsent calls, of themselves) is missing.
   std::optional<Duration> broken_off_after;
   StepOrigin origin;
-  std::optional<EvalSummary> evals;  // Absent: none was asked. In none of the numbers above.
+  std::optional<EvalSummary> evals;     // Absent: none was asked. In none of the numbers above.
   std::optional<ServerSummary> server;  // Absent: no server was asked, or the step was broken off.
 };
 

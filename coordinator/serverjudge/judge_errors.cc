@@ -1,5 +1,6 @@
 #include "coordinator/serverjudge/judge_errors.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 

@@ -32,12 +32,21 @@ class EvalsCase(RigCase):
 
 class EvalsThatAreRight(EvalsCase):
     def test_hold_and_are_in_no_number_of_the_load(self):
-        run = self.run_to_end(lambda: self.scenario(
-            self.answering_gateway().url, bar=BAR, more=EVALS))
+        def scenario():
+            url = self.answering_gateway().url
+            page = url.removesuffix("/v1") + "/metrics"
+            signals = f'signals: {{engines: [{{url: "{page}", kind: vllm}}], every: 200ms}}'
+            return self.scenario(url, bar=BAR, more=f"{EVALS}\n{signals}")
+
+        run = self.run_to_end(scenario)
         self.assertEqual(run.code, 0, run.text())
         report = self.report()
         self.assert_identities(report)
         step = report["steps"][0]
+        # The server counts evals too, and is not taken to contradict the load's own count.
+        self.assertNotIn("counts_disagree", [s["check"] for s in step["suspicions"]],
+                         step["suspicions"])
+        self.assertEqual(report["drain"]["state"], "back", report["drain"])
         evals = self.evals_of(step)
         self.assertEqual(evals["unloaded"]["n"], 72)
         self.assertEqual(evals["unloaded"]["pass_share"], 1.0, evals)

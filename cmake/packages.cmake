@@ -19,7 +19,7 @@ find_package(OpenSSL REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
-if(PLIMSOLL_TESTS)
+if(PLIMSOLL_TESTS OR PLIMSOLL_BENCH OR PLIMSOLL_FUZZ)  # The simulator reports through it.
   find_package(GTest CONFIG REQUIRED)
 endif()
 if(PLIMSOLL_BENCH)

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "common/base/text.h"
 #include "common/evals/json_bounds.h"
@@ -17,6 +16,7 @@
 #include "common/evals/last_number.h"
 #include "common/evals/pattern.h"
 #include "common/evals/tool_faults.h"
+#include "common/json/json.h"
 
 namespace plimsoll {
 namespace {

@@ -7,11 +7,11 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "common/base/text.h"
 #include "common/evals/json_bounds.h"
 #include "common/evals/tool_faults.h"
+#include "common/json/json.h"
 
 namespace plimsoll {
 namespace {

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "common/base/text.h"
+#include "common/json/json.h"
 
 namespace plimsoll {
 namespace {

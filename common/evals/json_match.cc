@@ -10,11 +10,11 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "common/base/text.h"
 #include "common/evals/json_bounds.h"
 #include "common/evals/pattern.h"
+#include "common/json/json.h"
 
 namespace plimsoll {
 

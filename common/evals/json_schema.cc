@@ -10,7 +10,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <valijson/adapters/nlohmann_json_adapter.hpp>
 #include <valijson/constraint_builder.hpp>
 #include <valijson/constraints/concrete_constraints.hpp>
@@ -23,6 +22,7 @@
 #include "common/evals/json_bounds.h"
 #include "common/evals/pattern.h"
 #include "common/evals/schema_rewrite.h"
+#include "common/json/json.h"
 
 namespace plimsoll {
 namespace {

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "common/base/text.h"
 #include "common/corpus/stats.h"
+#include "common/json/json.h"
 
 namespace plimsoll {
 namespace {

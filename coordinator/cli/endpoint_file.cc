@@ -6,9 +6,9 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "common/json/json.h"
 #include "coordinator/cli/corpus_files.h"
 
 namespace plimsoll {

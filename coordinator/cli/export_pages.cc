@@ -5,8 +5,8 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "common/json/json.h"
 #include "coordinator/store/page_repo.h"
 
 namespace plimsoll {

@@ -16,7 +16,7 @@ namespace plimsoll {
 namespace {
 
 // Blocking, by whoever can afford it. Somebody else may have set the descriptor to O_NONBLOCK.
-void WriteAll(int fd, const std::string& text) {
+void WriteAll(int fd, std::string_view text) {
   std::size_t at = 0;
   while (at < text.size()) {
     const ssize_t n = ::write(fd, text.data() + at, text.size() - at);
@@ -85,7 +85,7 @@ OutputQueue::~OutputQueue() {
   shared_->changed.notify_all();
 }
 
-bool OutputQueue::Offer(std::string text) {
+bool OutputQueue::Offer(std::string_view text) {
   if (shared_->threadless) {
     WriteAll(shared_->fd, text);
     return true;

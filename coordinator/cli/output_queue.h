@@ -5,7 +5,7 @@
 
 #include <cstddef>
 #include <memory>
-#include <string>
+#include <string_view>
 
 #include "common/base/time.h"
 
@@ -24,7 +24,7 @@ class OutputQueue {
 
   // Takes all of `text`, to be written after what was offered before, or nothing of it (false) if
   // it does not fit. A descriptor that is gone takes everything, and nothing comes of it.
-  bool Offer(std::string text);
+  bool Offer(std::string_view text);
   // Everything offered was written.
   bool idle() const;
   // Waits until idle, at most for `patience`; whether it is.

@@ -72,7 +72,7 @@ bool Progress::Offer(const std::vector<std::string>& lines) {
   if (options_.terminal && running_ && !stuck_) block = ProgressBlock(look_(), bar_, StyleNow());
   for (const std::string& line : lines) text += line + (options_.terminal ? "\r\n" : "\n");
   for (const std::string& line : block) text += line + "\r\n";
-  if (!output_.Offer(std::move(text))) return false;
+  if (!output_.Offer(text)) return false;
   drawn_ = std::move(block);
   return true;
 }

@@ -153,6 +153,7 @@ std::vector<std::string> ProgressBlock(const LiveStatus& status, const Bar& bar,
     lines.push_back(TimeLine(status));
   }
   std::vector<std::string> block;
+  block.reserve(lines.size());
   for (const Line& line : lines) block.push_back(Render(line, style));
   return block;
 }

@@ -185,6 +185,7 @@ CapacityBand BandOf(const std::vector<PartCapacity>& parts, const std::vector<St
             .high = Smallest(parts, &CapacityBand::high)};
   }
   std::vector<Measured> verdicts;
+  verdicts.reserve(steps.size());
   for (const StepResult& step : steps) verdicts.push_back({step.sessions, step.verdict.verdict});
   Verdicts(verdicts).Hold(band);
   return band;

@@ -88,13 +88,13 @@ const char* Name(Metric metric) {
 }
 
 std::string PartName(const Limit& limit) {
-  const std::string name = TierPrefix(limit, " ") + Name(limit.metric);
+  std::string name = TierPrefix(limit, " ") + Name(limit.metric);
   if (IsBadShare(limit.metric)) return name;
   return fmt::format("{} P{:g}", name, limit.quantile * 100);
 }
 
 std::string PartKey(const Limit& limit) {
-  const std::string key = TierPrefix(limit, ".") + TraitsOf(limit.metric).key;
+  std::string key = TierPrefix(limit, ".") + TraitsOf(limit.metric).key;
   if (IsBadShare(limit.metric)) return key;
   return fmt::format("{}_p{:g}", key, limit.quantile * 100);
 }

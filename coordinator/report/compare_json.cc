@@ -2,8 +2,7 @@
 
 #include <cmath>
 
-#include <nlohmann/json.hpp>
-
+#include "common/json/json.h"
 #include "coordinator/judge/metrics.h"
 
 namespace plimsoll {

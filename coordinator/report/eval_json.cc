@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include <nlohmann/json.hpp>
+#include "common/json/json.h"
 
 namespace plimsoll {
 namespace {

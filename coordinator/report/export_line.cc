@@ -2,9 +2,8 @@
 
 #include <cmath>
 
-#include <nlohmann/json.hpp>
-
 #include "common/base/text.h"
+#include "common/json/json.h"
 
 namespace plimsoll {
 

@@ -2,8 +2,7 @@
 
 #include <cmath>
 
-#include <nlohmann/json.hpp>
-
+#include "common/json/json.h"
 #include "coordinator/judge/metrics.h"
 #include "coordinator/report/agent_figures.h"
 #include "coordinator/report/eval_json.h"

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include <nlohmann/json.hpp>
+#include "common/json/json.h"
 
 namespace plimsoll {
 namespace {

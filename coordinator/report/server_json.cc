@@ -4,8 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
+#include "common/json/json.h"
 #include "coordinator/judge/metrics.h"
 #include "coordinator/judge/server_words.h"
 

@@ -51,6 +51,7 @@ std::vector<std::string> NotGotLines(const ReportModel& model) {
     }
   }
   std::vector<std::string> out;
+  out.reserve(lines.size());
   for (const auto& [words, steps] : lines) {
     out.push_back(steps.size() == asked
                       ? words

@@ -56,7 +56,7 @@ std::string VerdictWord(const StepSummary& step) {
 
 // What is known if every agent has told of the step.
 std::string IfTold(const StepSummary& step, std::string text) {
-  return HasTallies(step) ? text : kAbsent;
+  return HasTallies(step) ? std::move(text) : kAbsent;
 }
 
 // "15", or how the step came about beside it.

@@ -3,7 +3,8 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+
+#include "common/json/json.h"
 
 namespace plimsoll {
 namespace {

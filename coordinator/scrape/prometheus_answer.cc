@@ -6,9 +6,8 @@
 #include <limits>
 #include <optional>
 
-#include <nlohmann/json.hpp>
-
 #include "common/base/text.h"
+#include "common/json/json.h"
 #include "fmt/format.h"
 
 namespace plimsoll {

@@ -49,7 +49,7 @@ std::string TakeName(std::string_view& text) {
   std::size_t end = 1;
   while (end < text.size() && text[end] != '"') end += text[end] == '\\' ? 2 : 1;
   end = std::min(end, text.size());
-  const std::string name = Unescaped(text.substr(1, end - 1));
+  std::string name = Unescaped(text.substr(1, end - 1));
   text.remove_prefix(std::min(end + 1, text.size()));
   return name;
 }

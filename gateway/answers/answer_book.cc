@@ -6,9 +6,9 @@
 #include <iterator>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "common/base/rng.h"
+#include "common/json/json.h"
 
 namespace plimsoll {
 namespace {

@@ -5,10 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "common/evals/tool_faults.h"
 #include "common/evals/tool_set.h"
+#include "common/json/json.h"
 
 namespace plimsoll {
 namespace {

@@ -31,6 +31,7 @@ class Batch {
     void OnCallEnded(const CallResult& result) override { batch.OnEnded(result, *this); }
     Batch& batch;
     std::unique_ptr<CallTransport::Call> call;
+    Timer next;
   };
 
   void StartNext() {
@@ -50,7 +51,7 @@ class Batch {
     results_.push_back(result);
     one.call.reset();
     if (results_.size() == options_.calls) return loop_.Stop();
-    loop_.Post([this] { StartNext(); });
+    one.next = loop_.After(options_.pause, [this] { StartNext(); });
   }
 
   EventLoop& loop_;

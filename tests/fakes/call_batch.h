@@ -15,6 +15,7 @@ struct CallBatchOptions {
   std::size_t parallel = 1;
   std::uint32_t prompt_tokens = 128;
   std::uint32_t max_tokens = 8;  // Forced: answers are exactly so long.
+  Duration pause{};              // After each call, before the one that takes its place.
   Duration limit = 60s;          // What has not ended by then is hung up and not among the results.
 };
 

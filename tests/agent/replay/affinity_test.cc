@@ -3,9 +3,8 @@
 #include <map>
 #include <set>
 
-#include <nlohmann/json.hpp>
-
 #include "common/chat/http_call_transport.h"
+#include "common/json/json.h"
 #include "tests/agent/replay/replay_rig.h"
 #include "tests/fakes/scripted_transport.h"
 

@@ -5,11 +5,11 @@
 #include <set>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "agent/replay/live_history.h"
 #include "common/base/rng.h"
 #include "common/chat/chat_body.h"
+#include "common/json/json.h"
 #include "tests/agent/replay/replay_rig.h"
 
 namespace plimsoll {

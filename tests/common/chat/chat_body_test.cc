@@ -4,10 +4,10 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include "common/base/json_text.h"
 #include "common/base/rng.h"
+#include "common/json/json.h"
 
 namespace plimsoll {
 namespace {

@@ -1,7 +1,6 @@
 // Evals over HTTP, and the kinds of what is wrong with tool calls of the load.
-#include <nlohmann/json.hpp>
-
 #include "common/evals/eval_set.h"
+#include "common/json/json.h"
 #include "tests/common/chat/http_call_fixture.h"
 
 namespace plimsoll {

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include "common/corpus/recording.h"
+#include "common/json/json.h"
 
 namespace plimsoll {
 

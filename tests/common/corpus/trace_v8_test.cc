@@ -9,9 +9,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include "common/base/rng.h"
+#include "common/json/json.h"
 
 namespace plimsoll {
 namespace {

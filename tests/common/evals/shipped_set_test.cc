@@ -6,9 +6,9 @@
 #include <string>
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include "common/evals/eval_set.h"
+#include "common/json/json.h"
 
 namespace plimsoll {
 namespace {

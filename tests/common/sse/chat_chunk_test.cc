@@ -3,9 +3,9 @@
 #include <string>
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include "common/base/rng.h"
+#include "common/json/json.h"
 
 namespace plimsoll {
 namespace {

@@ -6,8 +6,8 @@
 #include <fstream>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "common/json/json.h"
 #include "coordinator/store/rocks_store.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
+#include "common/json/json.h"
 #include "gtest/gtest.h"
 #include "tests/coordinator/report/sample_model.h"
 

@@ -4,9 +4,8 @@
 #include <cmath>
 #include <sstream>
 
-#include <nlohmann/json.hpp>
-
 #include "common/base/text.h"
+#include "common/json/json.h"
 #include "coordinator/report/compare_json.h"
 #include "coordinator/report/compare_text.h"
 #include "coordinator/report/comparison.h"

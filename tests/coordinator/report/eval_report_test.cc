@@ -1,7 +1,7 @@
 // What is said of evals: in a sentence, as JSON, as fields of a row.
 #include <gmock/gmock.h>
-#include <nlohmann/json.hpp>
 
+#include "common/json/json.h"
 #include "coordinator/report/bar_text.h"
 #include "coordinator/report/eval_json.h"
 #include "coordinator/report/eval_rows.h"

@@ -7,8 +7,7 @@
 #include <sstream>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
+#include "common/json/json.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/coordinator/report/sample_model.h"

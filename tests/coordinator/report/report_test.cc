@@ -6,9 +6,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include "common/base/text.h"
+#include "common/json/json.h"
 #include "coordinator/report/json_report.h"
 #include "coordinator/report/text_layout.h"
 #include "coordinator/report/text_report.h"

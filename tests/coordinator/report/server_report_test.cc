@@ -4,9 +4,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include "common/base/text.h"
+#include "common/json/json.h"
 #include "coordinator/report/export_rows.h"
 #include "coordinator/report/json_report.h"
 #include "coordinator/report/server_text.h"

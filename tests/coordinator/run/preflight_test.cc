@@ -1,8 +1,7 @@
 // Preflight's calls over scripted sockets: what is sent, in which order, and one answer at the end.
 #include "coordinator/run/preflight.h"
 
-#include <nlohmann/json.hpp>
-
+#include "common/json/json.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/fakes/scripted_transport.h"

@@ -2,9 +2,9 @@
 #include <cmath>
 #include <optional>
 
+#include "common/json/json.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "nlohmann/json.hpp"
 #include "tests/coordinator/signals/sample_pages.h"
 
 namespace plimsoll {

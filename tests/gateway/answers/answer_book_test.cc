@@ -6,9 +6,8 @@
 #include <iterator>
 #include <string>
 
-#include <nlohmann/json.hpp>
-
 #include "common/base/rng.h"
+#include "common/json/json.h"
 #include "gtest/gtest.h"
 #include "tests/gateway/answers/put_together.h"
 

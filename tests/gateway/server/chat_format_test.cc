@@ -2,7 +2,8 @@
 #include "gateway/server/chat_format.h"
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
+
+#include "common/json/json.h"
 
 namespace plimsoll {
 namespace {

@@ -1,4 +1,4 @@
-// call_probe URL MODEL CALLS PARALLEL PROMPT_TOKENS MAX_TOKENS [HEADER VALUE]...
+// call_probe URL MODEL CALLS PARALLEL PROMPT_TOKENS MAX_TOKENS PAUSE_MS [HEADER VALUE]...
 // The agent's own client against any server: one line of JSON a call, in the order of their ends.
 #include <cstdio>
 #include <cstdlib>
@@ -37,7 +37,7 @@ void Print(const CallResult& r) {
 }
 
 int Main(int argc, char** argv) {
-  if (argc < 7) return 64;
+  if (argc < 8) return 64;
   const auto number = [&](int i) {
     return static_cast<std::uint32_t>(std::strtoul(argv[i], nullptr, 10));
   };
@@ -46,7 +46,7 @@ int Main(int argc, char** argv) {
   target.model = argv[2];
   target.affinity_play_header = "X-Session-ID";
   target.idle_timeout = 20s;
-  for (int i = 7; i + 1 < argc; i += 2) target.headers.emplace_back(argv[i], argv[i + 1]);
+  for (int i = 8; i + 1 < argc; i += 2) target.headers.emplace_back(argv[i], argv[i + 1]);
   EventLoop loop;
   CurlTransport http(loop);
   HttpCallTransport transport(http, loop, target, {});
@@ -54,7 +54,8 @@ int Main(int argc, char** argv) {
                                  {.calls = number(3),
                                   .parallel = number(4),
                                   .prompt_tokens = number(5),
-                                  .max_tokens = number(6)});
+                                  .max_tokens = number(6),
+                                  .pause = std::chrono::milliseconds(number(7))});
   for (const CallResult& result : results) Print(result);
   return results.size() == number(3) ? 0 : 1;
 }

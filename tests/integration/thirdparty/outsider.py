@@ -51,9 +51,10 @@ class OutsiderCase(RigCase):
         raise AssertionError(f"{process.name} does not start:\n{process.text()}")
 
     def calls(self, url, count, parallel=1, prompt=128, tokens=8, model="plimsoll-rehearsal",
-              headers=()):
-        """Makes calls with the agent's own client; a dict each, in the order of their ends."""
-        probe = self.start("call_probe", url, model, count, parallel, prompt, tokens, *headers)
+              headers=(), pause_ms=0):
+        """Makes calls with the agent's own client, that long after the one before; a dict each, in the order of their ends."""
+        probe = self.start("call_probe", url, model, count, parallel, prompt, tokens, pause_ms,
+                           *headers)
         self.assertEqual(probe.wait_exit(), 0, probe.text())
         calls = [json.loads(line) for line in probe.text("out").splitlines()]
         self.assertEqual(len(calls), count)

@@ -13,7 +13,7 @@ listen: {{host: 127.0.0.1, port: 0}}
 metrics: [vllm, envoy]
 stats_flush: 200ms
 retries: {retries}
-engine: {{copies: {copies}, prefill_tokens_per_s: 200000, prefill_base: {prefill},
+engine: {{copies: {copies}, prefill_tokens_per_s: {prefill_speed}, prefill_base: {prefill},
          decode_tokens_per_s: 200, decode_slowdown: 0, prefix_cache: {prefix_cache}}}
 noise: {{call_sigma: 0.1, session_sigma: 0.1, drift_sigma: 0, cold_share: 0}}
 faults: [{faults}]
@@ -34,9 +34,9 @@ sweep: {{sessions: {sessions}, target: {target}, warm_up: {warm_up}, measure: {m
 bar: {bar}
 fleet: {{local: 1}}
 replay: {{output: {{tokens: 10}}}}
-failure: {{back_off_min: 100ms, back_off_max: 200ms}}
+failure: {{back_off_min: {back_off}, back_off_max: 200ms}}
 signals:
-  gateway: [{gateway_pages}]
+  {gateway_pages}
   engines: [{engine_pages}]
   every: 200ms
   judge: {judge}
@@ -51,7 +51,9 @@ DEFAULTS = {
     "retries": 0,
     "copies": 2,
     "prefill": "70ms",
+    "prefill_speed": 200000,
     "prefix_cache": "true",
+    "back_off": "100ms",
     "heavy": 0,
     "mix": "{light: 100%}",
     "sessions": [6],
@@ -86,7 +88,7 @@ class ServerRun:
         self.scenario = self.folder / "scenario.yaml"
         self.scenario.write_text(SCENARIO.format(
             root=root,
-            gateway_pages=f'{{url: "{root}/stats/prometheus", kind: envoy, name: front}}'
+            gateway_pages=f'gateway: {{url: "{root}/stats/prometheus", kind: envoy, name: front}}'
             if self.values["front"] else "",
             engine_pages=", ".join(
                 f'{{url: "{root}/metrics/engine/{n}", kind: vllm, name: engine-{n}}}'

@@ -175,7 +175,9 @@ class AfterTheRun(ServerCase):
                       "orphaned work")
             self.assertGreater(run.report["drain"]["orphaned_requests"], 0)
             self.assertRegex(run.words, r"engine-[01]: running \d+, before the run 0")
-        self.assertIn("no counter moves", frozen.words)
+        self.assertIn("no counter moves: the gauge was not written again", frozen.words)
+        self.assertIn("orphaned work, if those gauges are right", frozen.words)
+        self.assertNotIn("if those gauges", orphan.words)
         self.assertNotIn("no counter moves", orphan.words)
         self.assertIn("still moves", orphan.words)
 

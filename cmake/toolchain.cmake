@@ -1,8 +1,13 @@
 # Warnings, sanitizers, and the helpers that make builds short where they are present.
 add_library(plimsoll_options INTERFACE)
 target_compile_options(plimsoll_options INTERFACE
-  -Wall -Wextra -Wpedantic -Werror -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
-  -Wold-style-cast -Wimplicit-fallthrough -Wno-missing-field-initializers)
+  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
+  -Wold-style-cast -Wimplicit-fallthrough -Wno-missing-field-initializers
+  $<$<CONFIG:Debug>:-Werror>)  # Who only wants the programs is not stopped by a compiler's doubt.
+# GCC's optimisers report false positives of these.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_compile_options(plimsoll_options INTERFACE -Wno-maybe-uninitialized -Wno-restrict)
+endif()
 target_include_directories(plimsoll_options INTERFACE ${CMAKE_SOURCE_DIR})
 
 if(PLIMSOLL_SANITIZE)
@@ -11,9 +16,7 @@ if(PLIMSOLL_SANITIZE)
   if(PLIMSOLL_SANITIZE MATCHES "undefined")
     add_compile_options(-fno-sanitize-recover=undefined)
   endif()
-  # GCC reports false positives of these in optimised sanitizer builds.
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    add_compile_options(-Wno-maybe-uninitialized -Wno-restrict)
     # A fifth of GCC's time and a third of its objects went into these two. AddressSanitizer stops at
     # a null access as well, and the fuzz preset, which is clang's, keeps both.
     if(PLIMSOLL_SANITIZE MATCHES "undefined")

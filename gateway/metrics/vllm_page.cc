@@ -18,7 +18,7 @@ class Writer {
 
   // Labels of one copy's series, with one more at its place by the alphabet.
   MetricLabels Labels(const EngineState& copy, std::string_view name = "",
-                      std::string value = "") const {
+                      std::string_view value = "") const {
     MetricLabels labels = {{"engine", fmt::format("{}", page_.one_of_many ? 0 : copy.copy)}};
     if (!name.empty() && name < "model_name") labels.emplace_back(name, value);
     labels.emplace_back("model_name", page_.model);
@@ -40,7 +40,7 @@ class Writer {
     out_.Family(name, type, help);
     for (const EngineState& copy : page_.copies) {
       for (const std::string_view value : values) {
-        out_.Sample(Labels(copy, label, std::string(value)), static_cast<double>(of(copy, value)));
+        out_.Sample(Labels(copy, label, value), static_cast<double>(of(copy, value)));
       }
     }
   }

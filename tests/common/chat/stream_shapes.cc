@@ -201,9 +201,9 @@ std::vector<Shape> ErrorShapes() {
 
 std::vector<Shape> FramingShapes() {
   using enum Outcome;
-  const auto with = [](std::string text, const std::string& end) {
+  const auto with = [](std::string_view text, std::string_view end) {
     std::string out;
-    for (const char c : text) out += c == '\n' ? end : std::string(1, c);
+    for (const char c : text) out += c == '\n' ? end : std::string_view(&c, 1);
     return out;
   };
   const std::string plain = kRole + Text("a") + Text("\xF0\x9F\x9A\xA2 \xC3\xA9") + kEnd;

@@ -30,7 +30,7 @@ class CommandLineTest : public ::testing::Test {
   std::string Refused(const std::vector<std::string>& words) {
     ::testing::internal::CaptureStderr();
     const auto code = ParseCommandLine(app_, words, "plimsoll runs");
-    const std::string said = ::testing::internal::GetCapturedStderr();
+    std::string said = ::testing::internal::GetCapturedStderr();
     EXPECT_EQ(code, 64);
     EXPECT_EQ(said.find('\n'), said.size() - 1) << said;
     return said;

@@ -168,6 +168,8 @@ class Check {
     if (!still_above) line += ": back at the last read only";
     const bool frozen =
         still_above && target.source == PartSource::kEngines && target.moves.empty();
+    const bool moving = still_above && target.source == PartSource::kEngines && !frozen;
+    moving_above_ = moving_above_ || moving;
     if (frozen) {
       line += ", and no counter moves: the gauge was not written again, or work stands still in it";
     }
@@ -188,14 +190,15 @@ class Check {
     if (!any_gateway || !(inside - open > 0)) return;
     drain_.orphaned = inside - open;
     drain_.lines.push_back(fmt::format(
-        "{:g} requests in the engines that no caller at the gateway waits for: orphaned work",
-        drain_.orphaned));
+        "{:g} requests in the engines that no caller at the gateway waits for: orphaned work{}",
+        drain_.orphaned, moving_above_ ? "" : ", if those gauges are right"));
   }
 
   const std::vector<Target> targets_;
   const DrainRule& rule_;
   DrainSummary drain_;
   bool not_back_ = false;
+  bool moving_above_ = false;  // An engine that is above its level works on.
   bool unknown_ = false;
 };
 

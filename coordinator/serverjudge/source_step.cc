@@ -47,13 +47,17 @@ Edges EdgesOf(Samples samples, const MeasuredSpan& span) {
   return edges;
 }
 
-// What stands for an edge without a page.
+// What stands for an edge without a page: why the last ask before it failed, or, where that had not
+// failed, one soon after it. A target that fails is left alone, so the last ask may be a while ago.
 TargetSample NoPage(Samples samples, MonoTime at, Duration within, std::string_view which) {
-  const TargetSample* failed = nullptr;
+  const TargetSample* last = nullptr;
   for (const TargetSample& sample : samples) {
-    if (!sample.readable() && std::chrono::abs(sample.at - at) <= within) failed = &sample;
+    const bool before = sample.at <= at;
+    if (before || (!sample.readable() && sample.at - at <= within)) last = &sample;
   }
-  if (failed != nullptr) return TargetReader::Unreadable(failed->status, at, Duration{0});
+  if (last != nullptr && !last->readable()) {
+    return TargetReader::Unreadable(last->status, at, Duration{0});
+  }
   return TargetReader::Unreadable(
       absl::UnavailableError(
           fmt::format("none came within {} of the measured time's {}", ShortTime(within), which)),

@@ -66,6 +66,7 @@ void TargetFold::Add(const TargetSample& sample) {
   reading_.last = sample.at;
   reading_.last_uncertainty = sample.uncertainty;
   const bool start_moved = StartMoved(sample);
+  if (start_moved && reading_.continuity != Continuity::kAlternates) ForgetFalls();
   const Falls falls = LookForFalls(sample);
   if (!baseline) Judge(falls, start_moved);
   for (std::size_t i = 0; i < states_.size(); ++i) Take(i, sample, start_moved && !baseline);
@@ -82,6 +83,12 @@ bool TargetFold::StartMoved(const TargetSample& sample) {
   start_times_.insert(*sample.start_time);
   start_time_ = sample.start_time;
   return moved;
+}
+
+void TargetFold::ForgetFalls() {
+  for (State& state : states_) {
+    for (auto& [key, child] : state.children) child.fell = child.recovered = false;
+  }
 }
 
 TargetFold::Falls TargetFold::LookForFalls(const TargetSample& sample) {

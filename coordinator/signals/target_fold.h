@@ -57,6 +57,8 @@ class TargetFold {
   Falls LookForFalls(const TargetSample& sample);
   void LookAtChild(const std::string& key, Child& child, const double* now, Falls& falls);
   bool StartMoved(const TargetSample& sample);
+  // A process that starts anew begins at 0 each time: that is no other server's count.
+  void ForgetFalls();
   void Judge(const Falls& falls, bool start_moved);
   void Take(std::size_t signal, const TargetSample& sample, bool from_zero);
   void TakeChild(std::size_t signal, const Selection::Child& child, const double* now,

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -117,7 +118,7 @@ TEST(JsonSchema, RefusesSchemasWithoutEnd) {
   std::string wide = R"({"$ref":"#/$defs/d0","$defs":{)";
   for (int i = 0; i < 12; ++i) {
     const std::string next = R"({"$ref":"#/$defs/d)" + std::to_string(i + 1) + R"("})";
-    wide += "\"d" + std::to_string(i) + "\":{\"allOf\":[" + next + "," + next + "]},";
+    wide += fmt::format(R"("d{}":{{"allOf":[{},{}]}},)", i, next, next);
   }
   EXPECT_THAT(Refusal(wide + R"("d12":{}}})"), HasSubstr("more than 2000 schemas"));
 }

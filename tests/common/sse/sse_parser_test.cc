@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -195,8 +196,8 @@ TEST(SseParser, AReadFullOfLineEndsIsReadOnce) {
 TEST(SseParser, TheBoundHoldsForTypesAndComments) {
   const std::string sixty(60, 'x');
   for (const std::string& text :
-       {"event: " + sixty + "\ndata: " + sixty + "\n\n", ": " + sixty + sixty + "\n",
-        "data: " + sixty + "\nfoo: " + sixty}) {
+       {fmt::format("event: {0}\ndata: {0}\n\n", sixty), fmt::format(": {0}{0}\n", sixty),
+        fmt::format("data: {0}\nfoo: {0}", sixty)}) {
     SseParser parser(100);
     Collector sink;
     EXPECT_FALSE(parser.Feed(text, sink)) << text;

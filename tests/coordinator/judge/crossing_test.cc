@@ -22,6 +22,7 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 
 std::vector<double> Shares(const std::vector<SharePoint>& points) {
   std::vector<double> shares;
+  shares.reserve(points.size());
   for (const SharePoint& point : points) shares.push_back(point.share);
   return shares;
 }

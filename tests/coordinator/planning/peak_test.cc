@@ -87,6 +87,7 @@ TEST(Peak, WithoutAWholeMinuteThereIsNoBusiestOne) {
 
 TEST(Peak, AStepThatIsNoPartOfAMinuteTakesTheSamplesThatCoverOne) {
   std::vector<GaugePoint> points;
+  points.reserve(10);
   for (int i = 0; i < 10; ++i) points.push_back({At(25.0 * i), i == 4 ? 30.0 : 0.0});
   GaugeSummary s = Summarize(points, Of(points), 25s);
   EXPECT_EQ(s.busiest->length, Duration(75s));

@@ -2,6 +2,8 @@
 // preflight tries.
 #include "coordinator/planning/planner.h"
 
+#include <fmt/format.h>
+
 #include "common/plan/lanes.h"
 #include "common/plan/session_graph.h"
 #include "coordinator/planning/replay_plan.h"
@@ -183,25 +185,15 @@ TEST(Planner, ReplayLinesShowPausesAndEveryContextPolicySideBySide) {
   EXPECT_FALSE(refused.ok()) << "both light sessions start over it";
   scenario.mix.pop_back();
   const RunPlan plan = *MakeRunPlan(scenario, corpus, {});
-  const std::vector<std::string> lines = ReplayLines(plan, corpus);
-  const std::vector<std::string> want = {
-      "pauses    think time at most 1s: heavy 24s recorded, 18s (75.0%) removed",
-      "history   live: the server's own answers (content only), at most 1024 KiB a session, then "
-      "text of the recorded length",
-      "context   limit 3100 tokens of prompt and asked output; left out by policy (send: over it "
-      "and "
-      "sent), * is this plan's:",
-      "          send             2 of 9 heavy calls (22.2%)",
-      "          skip_calls       0 of 3 heavy sessions, 2 of 9 calls (22.2%), 33.3% of prompt "
-      "tokens",
-      "          end_session      0 of 3 heavy sessions, 2 of 9 calls (22.2%), 33.3% of prompt "
-      "tokens",
-      "          drop_sessions    1 of 3 heavy sessions, 3 of 9 calls (33.3%), 49.2% of prompt "
-      "tokens",
-      "        * drop_long_starts 0 of 3 heavy sessions, 0 of 9 calls (0.0%), 0.0% of prompt "
-      "tokens, "
-      "2 calls over it are sent"};
-  EXPECT_EQ(lines, want);
+  EXPECT_EQ(fmt::format("{}", fmt::join(ReplayLines(plan, corpus), "\n")),
+            R"(pauses    think time at most 1s: heavy 24s recorded, 18s (75.0%) removed
+history   live: the server's own answers (content only), at most 1024 KiB a session, then text of the recorded length
+context   limit 3100 tokens of prompt and asked output; left out by policy (send: over it and sent), * is this plan's:
+          send             2 of 9 heavy calls (22.2%)
+          skip_calls       0 of 3 heavy sessions, 2 of 9 calls (22.2%), 33.3% of prompt tokens
+          end_session      0 of 3 heavy sessions, 2 of 9 calls (22.2%), 33.3% of prompt tokens
+          drop_sessions    1 of 3 heavy sessions, 3 of 9 calls (33.3%), 49.2% of prompt tokens
+        * drop_long_starts 0 of 3 heavy sessions, 0 of 9 calls (0.0%), 0.0% of prompt tokens, 2 calls over it are sent)");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // What preflight asks next, and what answers mean, in words.
 #include "coordinator/run/preflight_rules.h"
 
+#include <cmath>
 #include <functional>
 #include <map>
 #include <set>
@@ -40,7 +41,8 @@ struct Server {
     const bool first = p.kind == ProbeKind::kFirstPrompt;
     const double words = first ? setup.first_tokens : p.words;
     const double messages = first ? setup.first_messages : p.messages;
-    r.tokens_in = static_cast<std::uint32_t>(request + message * messages + word * words + 0.5);
+    r.tokens_in =
+        static_cast<std::uint32_t>(std::lround(request + message * messages + word * words));
     r.tokens_cached = 0;
     const bool forced = honours && (p.min_tokens || p.ignore_eos);
     r.tokens_out = r.chunks = forced ? p.max_tokens : std::min(p.max_tokens, natural);

@@ -59,7 +59,7 @@ TEST(PageKeeper, ThinsOutFromHalfOfTheBoundAndEndsAtIt) {
   std::size_t pages = 0;
   PageKeeper keeper({.put_target = [](auto, const auto&) { return absl::OkStatus(); },
                      .put_pages =
-                         [&](auto, auto, std::string bytes) {
+                         [&](auto, auto, const std::string& bytes) {
                            written += bytes.size();
                            pages += DecodePages(bytes)->size();
                            return absl::OkStatus();

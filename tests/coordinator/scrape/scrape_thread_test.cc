@@ -24,8 +24,8 @@ class PageServer {
     std::promise<std::uint16_t> port;
     auto known = port.get_future();
     thread_ = std::thread([this, &port] {
-      auto server =
-          HttpServer::Listen(loop_, {}, [this](HttpServerRequest request, HttpResponder responder) {
+      auto server = HttpServer::Listen(
+          loop_, {}, [this](const HttpServerRequest& request, HttpResponder responder) {
             ++asked_;
             accept_ok_ = request.Header("accept") == kAcceptMetrics;
             responder.Send(200, {{"Content-Type", "text/plain; version=0.0.4"}},
@@ -103,7 +103,7 @@ TEST(ScrapeThread, ReadsPagesUntilItIsStopped) {
 TEST(ScrapeThread, EndsWithoutWaitingForATargetThatHangs) {
   // Accepts by its backlog, and never answers.
   EventLoop loop;
-  auto silent = HttpServer::Listen(loop, {}, [](HttpServerRequest, HttpResponder) {});
+  auto silent = HttpServer::Listen(loop, {}, [](const HttpServerRequest&, const HttpResponder&) {});
   ASSERT_TRUE(silent.ok());
   const RealClock clock;
   PageTarget target = ScrapeRig::Engine();

@@ -12,6 +12,7 @@ MonoTime At(double seconds) {
 
 std::vector<double> TimesOf(const std::vector<TargetSample>& samples) {
   std::vector<double> times;
+  times.reserve(samples.size());
   for (const TargetSample& sample : samples) {
     times.push_back(ToSeconds(sample.at.time_since_epoch()));
   }

@@ -134,6 +134,28 @@ TEST(JudgeServerTest, AMissingPageIsNoDataOfTheServersPartAndSaidByTarget) {
   }
 }
 
+TEST(JudgeServerTest, ATargetThatIsLeftAloneIsMissingForTheReasonOfItsLastFailure) {
+  Rig rig;
+  rig.each = [&](int second) {
+    rig.Steady(second, 0, 0.3, 0);
+    if (second == 241) rig.engine().down = true;
+  };
+  SignalHistory history = rig.Run();
+  // It failed once, 50 s before the measured time's end, and was not asked again.
+  std::vector<TargetSample>& samples = history.targets[0].samples;
+  const auto failed = std::find_if(samples.begin(), samples.end(),
+                                   [](const TargetSample& sample) { return !sample.readable(); });
+  ASSERT_NE(failed, samples.end());
+  ASSERT_EQ(failed->at, kFrom + 250s);
+  samples.erase(failed + 1, samples.end());
+  const Judged judged = Judge(history, JudgeMode::kServer, {Client(Ttft(5.3), Verdict::kPass)});
+  EXPECT_THAT(judged.part().reason, HasSubstr("(connection refused)"));
+  // Where nothing failed nobody knows more than that none came.
+  samples.pop_back();
+  const Judged silent = Judge(history, JudgeMode::kServer, {Client(Ttft(5.3), Verdict::kPass)});
+  EXPECT_THAT(silent.part().reason, HasSubstr("none came within 30s of the measured time's end"));
+}
+
 TEST(JudgeServerTest, ARestartIsAnOutcomeOfTheStepAndNoData) {
   Rig rig;
   rig.each = [&](int second) {

@@ -64,7 +64,7 @@ TEST(ExpositionLimits, DamagedSeriesAreErrorsAndNeverReadFurther) {
     EXPECT_FALSE(ErrorOf("a 1\n" + text + "\n").ok()) << text;
     EXPECT_FALSE(ErrorOf("a 1\n" + text).ok()) << text;
   }
-  EXPECT_THAT(Words(ErrorOf(std::string("m{a=\"\0\"} 1\nm\0 1\n", 17))), HasSubstr("line 2"));
+  EXPECT_THAT(Words(ErrorOf(std::string("m{a=\"\0\"} 1\nm\0 1\n", 16))), HasSubstr("line 2"));
 }
 
 TEST(ExpositionLimits, LabelsWithOddCharactersStayWhole) {

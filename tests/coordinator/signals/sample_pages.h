@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "coordinator/signals/builtin_mappings.h"
 #include "coordinator/signals/exposition.h"
 #include "coordinator/signals/mapping_reader.h"
@@ -84,7 +86,10 @@ inline TargetReading ReadingOf(const Mapping& mapping, const std::vector<std::st
 inline TargetReading SampleReading(const std::string& kind, const std::string& stem,
                                    const std::vector<std::string>& states) {
   std::vector<std::string> pages;
-  for (const std::string& state : states) pages.push_back(TestData(stem + "." + state + ".prom"));
+  pages.reserve(states.size());
+  for (const std::string& state : states) {
+    pages.push_back(TestData(fmt::format("{}.{}.prom", stem, state)));
+  }
   return ReadingOf(Builtin(kind), pages);
 }
 

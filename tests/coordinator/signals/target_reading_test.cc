@@ -197,6 +197,11 @@ TEST(TargetReading, SeveralServersBehindOneAddressAreSeen) {
   // Two restarts are two restarts.
   EXPECT_EQ(ReadingOf(Map(), {started(50, 100), started(6, 200), started(7, 300)}).continuity,
             Continuity::kRestarted);
+  // Also where it had counted as much again in between.
+  const TargetReading twice =
+      ReadingOf(Map(), {started(50, 100), started(6, 200), started(60, 200), started(5, 300)});
+  EXPECT_EQ(twice.continuity, Continuity::kRestarted);
+  EXPECT_EQ(twice.continuity_why, "its start time moved");
 }
 
 TEST(TargetReading, TheFirstAlternativeOnThePageCountsAndIsNeverSummed) {

@@ -69,8 +69,8 @@ TEST(PageRepo, DamagedValuesAreDataLossThatNamesThem) {
   };
   std::string good = *EncodePages({PageOf("a 1\n")});
   EXPECT_TRUE(scan(good).ok());
-  for (std::string bad : {std::string(), std::string("x"), good.substr(0, good.size() / 2),
-                          *Compress("\xff\xff\xff")}) {
+  for (const std::string& bad : {std::string(), std::string("x"), good.substr(0, good.size() / 2),
+                                 *Compress("\xff\xff\xff")}) {
     const Status status = scan(bad);
     EXPECT_TRUE(absl::IsDataLoss(status)) << status;
     EXPECT_THAT(std::string(MessageOf(status)), ::testing::HasSubstr("pages 3 of target 0"));

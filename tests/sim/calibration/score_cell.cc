@@ -37,6 +37,7 @@ ShareInterval IntervalOf(const std::vector<ShareCell>& cells, CalibratedPart par
     by_block[cell.block].hits += std::min(cell.n, cell.hits);
   }
   std::vector<BlockCount> blocks;
+  blocks.reserve(by_block.size());
   for (const auto& [block, count] : by_block) blocks.push_back(count);
   const auto sessions = static_cast<std::uint32_t>(lanes.size());
   return errors ? SmallShareOverBlocks(blocks, sessions) : ShareOverBlocks(blocks, sessions);

@@ -18,6 +18,7 @@ constexpr double kFarInside = 4;
 // The bar of design section 11: both latencies and errors, the other latency far inside its limit.
 Bar BarOf(const std::vector<SimulatedStep>& replicates, CalibratedPart part, double over) {
   std::vector<const SimulatedStep*> all;
+  all.reserve(replicates.size());
   for (const SimulatedStep& step : replicates) all.push_back(&step);
   Bar bar;
   for (const CalibratedPart latency : kLatencies) {

@@ -63,9 +63,9 @@ Truth TruthOf(const std::vector<Totals>& all, const std::vector<Totals>& own,
     for (std::size_t k = 0; k < steps; ++k) {
       const double n = all[p].n[k] - (own.empty() ? 0 : own[p].n[k]);
       const double hits = all[p].hits[k] - (own.empty() ? 0 : own[p].hits[k]);
-      if (n > 0)
-        points.push_back(
-            {.sessions = static_cast<double>(sessions[k]), .share = hits / n, .weight = n});
+      if (!(n > 0)) continue;
+      points.push_back(
+          {.sessions = static_cast<double>(sessions[k]), .share = hits / n, .weight = n});
     }
     const auto end = LocateCrossing(points, kQuantile, Trend::kFalls);
     if (!end || (truth.end && !Less(*end, *truth.end))) continue;

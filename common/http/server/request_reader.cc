@@ -36,6 +36,14 @@ struct RequestReader::Impl {
   int bad_status = 400;
   std::string bad_reason;
 
+  // Beast's parser believes that a last chunk follows data and so is at least five bytes, and
+  // aborts on an empty body's that comes byte by byte ("0\r\n", then "0\r\n\r"). No chunked body
+  // ends in fewer bytes than "0\r\n\r\n": fewer wait for more.
+  bool MustWait(std::size_t bytes) const {
+    constexpr std::size_t kLastChunkBytes = 5;
+    return parser->is_header_done() && parser->chunked() && bytes < kLastChunkBytes;
+  }
+
   void Restart() {
     parser.emplace();
     parser->eager(true);
@@ -58,7 +66,7 @@ RequestReader::~RequestReader() = default;
 std::size_t RequestReader::Feed(std::string_view bytes) {
   Impl& me = *impl_;
   std::size_t used = 0;
-  while (me.state == State::kMore && used < bytes.size()) {
+  while (me.state == State::kMore && used < bytes.size() && !me.MustWait(bytes.size() - used)) {
     boost::beast::error_code error;
     const std::size_t n =
         me.parser->put(boost::asio::const_buffer(bytes.data() + used, bytes.size() - used), error);

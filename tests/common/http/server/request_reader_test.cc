@@ -64,6 +64,28 @@ TEST(RequestReader, NoSplitChangesWhatIsRead) {
   }
 }
 
+// Of every kind of chunked end: nothing before it, data, an extension, trailers; whole, or broken off.
+TEST(RequestReader, AChunkedEndMayComeByteByByte) {
+  const std::string head = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
+  for (const char* data : {"", "1\r\na\r\n", "3;x=y\r\nabc\r\n"}) {
+    for (const char* end : {"0\r\n\r\n", "0;x\r\n\r\n", "000\r\n\r\n", "0\r\nT: t\r\n\r\n"}) {
+      const std::string message = head + data + end;
+      for (std::size_t piece = 1; piece <= 7; ++piece) {
+        SCOPED_TRACE(testing::Message() << data << end << " by " << piece);
+        RequestReader reader(4096, 4096);
+        std::string in;
+        for (std::size_t at = 0; at < message.size(); at += piece) {
+          ASSERT_EQ(reader.state(), RequestReader::State::kMore);
+          in += message.substr(at, piece);
+          in.erase(0, reader.Feed(in));
+        }
+        EXPECT_EQ(reader.state(), RequestReader::State::kDone);
+        EXPECT_EQ(in, "");
+      }
+    }
+  }
+}
+
 TEST(RequestReader, NoBytesBreakIt) {
   int bad = 0;
   for (std::uint64_t seed = 0; seed < 3000; ++seed) {

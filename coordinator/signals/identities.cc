@@ -231,9 +231,10 @@ std::string IdentityWords(const IdentityCheck& check) {
   std::string_view broken;
   if (check.state == State::kBroken) {
     const bool several = check.key == kGapsAreTokens && check.left < check.right;
-    broken = several ? ": a gap covers several tokens (speculative decoding?), and speeds read from "
-                       "gaps are too low"
-                     : ", which cannot both be right";
+    broken = several
+                 ? ": a gap covers several tokens (speculative decoding?), and speeds read from "
+                   "gaps are too low"
+                 : ", which cannot both be right";
   }
   return fmt::format("{}: {:.15g} against {:.15g}{}{}", check.what, check.left, check.right, broken,
                      check.why.empty() ? "" : fmt::format(" ({})", check.why));

@@ -25,8 +25,8 @@ struct IdentityCheck {
 // Of one source, an engine or a gateway, by itself:
 //   buckets=count      a histogram's +Inf bucket and its _count are equal, its counts never fall
 //   mean-in-buckets    sum / count lies where its buckets allow
-//   gaps=tokens        gaps between tokens = tokens out - first tokens (one token a step; not with
-//                      speculative decoding)
+//   gaps=tokens        gaps between tokens = tokens out - first tokens (fewer with speculative
+//                      decoding, and said as such: a gap is then no token's)
 //   in=computed+cached prompt tokens
 //   hits<=queries, queries<=tokens_in
 //   finished<=durations

@@ -106,8 +106,9 @@ void Tokens(Writer& w, bool prefix_cache) {
   w.Simple("vllm:prompt_tokens_cached_total", "counter",
            "Number of cached prompt tokens (local + external).",
            [](const EngineState& c) { return c.gauges.cached_tokens; });
+  // As in the real one counted where the gaps are, not by the engine, which is ahead of both.
   w.Simple("vllm:generation_tokens_total", "counter", "Number of generation tokens processed.",
-           [](const EngineState& c) { return c.gauges.generated_tokens; });
+           [](const EngineState& c) { return c.counts.ttft.count() + c.counts.gap.count(); });
 }
 
 void Requests(Writer& w) {

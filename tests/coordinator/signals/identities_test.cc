@@ -2,6 +2,7 @@
 #include "coordinator/signals/identities.h"
 
 #include <map>
+#include <utility>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -45,7 +46,10 @@ TEST(Identities, HoldOnTheSamplePages) {
   EXPECT_EQ(drained["queries<=tokens_in"], State::kHolds);
   std::map<std::string, State> sglang =
       States(CheckSource(Source("sglang", "sglang", {"before", "after"})));
-  EXPECT_EQ(sglang["gaps=tokens"], State::kHolds);
+  EXPECT_EQ(sglang["gaps=tokens"], State::kUnknown) << "decoded tokens are logged, gaps are live";
+  EXPECT_EQ(States(CheckSource(
+                Source("sglang", "sglang", {"before", "after", "drained"})))["gaps=tokens"],
+            State::kHolds);
   EXPECT_EQ(sglang["hits<=queries"], State::kHolds);
   std::map<std::string, State> envoy =
       States(CheckSource(Source("envoy", "envoy_proxy", {"before", "after"})));
@@ -68,6 +72,36 @@ TEST(Identities, BetweenGatewayAndEngine) {
   std::map<std::string, State> gen_ai = States(
       CheckGateway(Source("envoy_ai_gateway", "envoy_ai_gateway", {"before", "after"}), engine));
   EXPECT_EQ(gen_ai["first-tokens"], State::kHolds);
+}
+
+TEST(Identities, SeveralTokensToAGapAreSaidAsSuch) {
+  const Mapping mapping = MappingFrom(R"(
+kind: x
+signals:
+  ttft: {histogram: [first]}
+  token_gap: {histogram: [gap]}
+  tokens_out: {counter: [tokens], moves: live}
+)");
+  const auto page = [](int first, int gaps, int tokens) {
+    std::string text = "tokens " + std::to_string(tokens) + "\n";
+    for (const auto& [name, count] : {std::pair("first", first), std::pair("gap", gaps)}) {
+      const std::string value = " " + std::to_string(count) + "\n";
+      text += std::string(name) + "_bucket{le=\"1\"}" + value;
+      text += std::string(name) + "_bucket{le=\"+Inf\"}" + value;
+      text += std::string(name) + "_count" + value + name + "_sum" + value;
+    }
+    return text;
+  };
+  const auto words = [&](const std::string& after) -> std::string {
+    for (const IdentityCheck& one :
+         CheckSource(SourceOf(ReadingOf(mapping, {page(0, 0, 0), after})))) {
+      if (one.key == "gaps=tokens") return IdentityWords(one);
+    }
+    return "";
+  };
+  EXPECT_EQ(words(page(4, 40, 44)), "as many gaps as tokens after the first: 40 against 40");
+  EXPECT_THAT(words(page(4, 16, 44)), HasSubstr("16 against 40: a gap covers several tokens"));
+  EXPECT_THAT(words(page(4, 41, 44)), HasSubstr("41 against 40, which cannot both be right"));
 }
 
 TEST(Identities, WorkThatNobodyWaitsForIsSeen) {

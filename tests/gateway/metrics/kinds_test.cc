@@ -141,6 +141,32 @@ TEST(GatewayPages, VllmsSaysWhatTheEngineDid) {
   });
 }
 
+// The gateway looks at its engine now and then; a page in between must not count tokens whose gaps
+// it does not have yet.
+TEST(GatewayPages, VllmsTokensAndGapsAreOfOneInstant) {
+  MeteredEngine engine(MetricKind::kVllm, 2, kSeed);
+  const auto page = [&] {
+    const std::vector<EngineState> states = engine.Show(/*looked=*/false);
+    return EnginePageOf(MetricKind::kVllm, {.model = kModel, .prefix = "/v1", .copies = states});
+  };
+  const std::string before = page();
+  engine.Load(30);
+  for (const std::uint32_t copy : {0u, 1u}) engine.SendTo(copy, 100, 500);
+  engine.RunFor(3s);
+  const auto shown = [&] {
+    return engine.gauges(0).generated_tokens + engine.gauges(1).generated_tokens;
+  };
+  const std::uint64_t looked = shown();
+  engine.RunBlind(1s);
+  ASSERT_GT(shown(), looked) << "the engine is at work";
+  const Read read(MetricKind::kVllm, before, page());
+  const auto counted = [&](Signal signal) {
+    return static_cast<double>(read.reading().Of(signal).observations());
+  };
+  EXPECT_EQ(read.reading().Of(Signal::kTokensOut).increase,
+            counted(Signal::kTtft) + counted(Signal::kTokenGap));
+}
+
 TEST(GatewayPages, SglangsCountsAtTheFinishAndShowsWhatItLastLogged) {
   UnderWayAndDrained(MetricKind::kSglang, [](const MeteredEngine& e, const Read& read) {
     read.ExpectHistogram(Signal::kTtft, Both(e, &SeenOfCopy::ttft));

@@ -62,6 +62,8 @@ class MeteredEngine {
       Sync();
     }
   }
+  // The engine goes on, and nobody looks.
+  void RunBlind(Duration time) { scheduler_.RunUntil(Now() + time); }
   void Drain() {
     while (engine_.gauges().running + engine_.gauges().waiting > 0) RunFor(1s);
   }
@@ -80,8 +82,9 @@ class MeteredEngine {
     Begin(copy, meter, prompt, output, /*abort_after=*/0);
   }
 
-  std::vector<EngineState> Show() {
-    Sync();
+  // `looked`: as a server that has just looked at what its engine did; false: between two looks.
+  std::vector<EngineState> Show(bool looked = true) {
+    if (looked) Sync();
     std::vector<EngineState> states;
     for (const auto& display : displays_) states.push_back(display->Show(Now()));
     return states;

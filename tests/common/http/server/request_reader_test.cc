@@ -64,7 +64,8 @@ TEST(RequestReader, NoSplitChangesWhatIsRead) {
   }
 }
 
-// Of every kind of chunked end: nothing before it, data, an extension, trailers; whole, or broken off.
+// Of every kind of chunked end: nothing before it, data, an extension, trailers; whole, or broken
+// off.
 TEST(RequestReader, AChunkedEndMayComeByteByByte) {
   const std::string head = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
   for (const char* data : {"", "1\r\na\r\n", "3;x=y\r\nabc\r\n"}) {

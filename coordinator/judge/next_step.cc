@@ -88,7 +88,8 @@ class Policy {
   // "; 8m are left of the budget, too little for more of it"
   std::string TooLittleFor(std::string_view what) const {
     const Duration left = std::max(Duration{0}, rules_.left.value_or(Duration{0}));
-    return fmt::format("; {} left of the budget, too little for {}", ShortTime(left), what);
+    return fmt::format("; {} left of the {}, too little for {}", ShortTime(left),
+                       rules_.left_of_window ? "window" : "budget", what);
   }
   // An extension that gave no data leaves the first verdict standing.
   std::string ExtensionWords(const StepResult& now) const {

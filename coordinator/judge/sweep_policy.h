@@ -48,6 +48,7 @@ struct SweepRules {
   Duration extension_time{};
   Duration refinement_time{};
   std::optional<Duration> left;  // Of the budget; absent: there is none.
+  bool left_of_window = false;   // It is the run's window that is shorter.
   Duration reserved{};           // Of it, for what comes after this sweep: its planned steps only.
 };
 

@@ -27,6 +27,15 @@ struct MiniRunSettings {
   friend bool operator==(const MiniRunSettings&, const MiniRunSettings&) = default;
 };
 
+// The hooks around a run, each with the longest that it can take, all its tries and what comes
+// between them included; absent: there is no such hook.
+struct HookTimes {
+  std::optional<Duration> rollout;
+  std::optional<Duration> promote;  // Only where it was asked for.
+  std::optional<Duration> rollback;
+  friend bool operator==(const HookTimes&, const HookTimes&) = default;
+};
+
 struct RunSettings {
   std::vector<std::uint32_t> sessions;  // Planned steps, rising.
   std::optional<std::uint32_t> target;
@@ -45,6 +54,9 @@ struct RunSettings {
   bool drain_between_steps = false;  // The lanes of a step end before the next one.
   // How long the deployment is awaited where it was before the run; absent: no server is asked.
   std::optional<Duration> back_limit;
+  HookTimes hooks;
+  // From the run's begin to the end of its rollback; absent: no limit.
+  std::optional<Duration> window;
 };
 
 }  // namespace plimsoll

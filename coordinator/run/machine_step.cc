@@ -7,6 +7,7 @@
 #include "common/base/limits.h"
 #include "coordinator/run/ladders.h"
 #include "coordinator/run/run_words.h"
+#include "coordinator/run/window_budget.h"
 
 namespace plimsoll {
 
@@ -15,8 +16,13 @@ SweepDecision DecideNext(const RunSettings& settings, const MachineState& state,
     return {.reason = fmt::format("{} steps were run, no more are possible", limits::kStepsMax),
             .ends_run = true};
   }
-  return NextStep(OfLadder(state.history, LadderName(settings, state.ladder)),
-                  RulesOf(settings, state.ladder, state.elapsed), event);
+  SweepRules rules = RulesOf(settings, state.ladder, state.elapsed);
+  if (settings.window) {
+    const Duration left = MeasuringTime(settings) - state.now;
+    rules.left_of_window = !rules.left || left < *rules.left;
+    if (rules.left_of_window) rules.left = left;
+  }
+  return NextStep(OfLadder(state.history, LadderName(settings, state.ladder)), rules, event);
 }
 
 void SetNextStep(const RunSettings& settings, const SweepDecision& decision, MachineState* state) {
@@ -39,7 +45,23 @@ void SetNextStep(const RunSettings& settings, const SweepDecision& decision, Mac
 }
 
 bool IsEnding(RunPhase phase) {
-  return phase == RunPhase::kStop || phase == RunPhase::kSettle || phase == RunPhase::kDone;
+  return phase == RunPhase::kStop || phase == RunPhase::kSettle || phase == RunPhase::kPromote ||
+         phase == RunPhase::kRollBack || phase == RunPhase::kDone;
+}
+
+std::string VerdictForHooks(const RunSettings& settings, const MachineState& state) {
+  if (state.history.empty()) return "none";
+  switch (MixVerdict(settings, state).verdict) {
+    case Verdict::kPass:
+      return "pass";
+    case Verdict::kFail:
+      return "fail";
+    case Verdict::kTooClose:
+      return "too_close";
+    case Verdict::kNoData:
+      break;
+  }
+  return "no_data";
 }
 
 TargetVerdict MixVerdict(const RunSettings& settings, const MachineState& state) {

@@ -21,6 +21,8 @@ void SetNextStep(const RunSettings& settings, const SweepDecision& decision, Mac
 bool IsEnding(RunPhase phase);
 // Of the mix's steps so far.
 TargetVerdict MixVerdict(const RunSettings& settings, const MachineState& state);
+// What hooks are told: "pass", "fail", "too_close", "no_data"; "none" before a step was judged.
+std::string VerdictForHooks(const RunSettings& settings, const MachineState& state);
 // Sets what the run will end with: `code` and `reason`, unless what ended it before weighs as much.
 void TakeEnd(const RunSettings& settings, ExitCode code, std::string reason, MachineState* state);
 

@@ -2,6 +2,8 @@
 // and every way a run can end is decided here; run_driver only carries the actions out.
 //
 //   phase         leaves when                       deadline          what happens on failure
+//   rollout       its hook ended well               the hook's        exit 4, rolled back
+//                 (only with such a hook)
 //   preflight     the call ended well               its own           exit 4
 //   gather        the fleet is complete             gather_limit      exit 4, names who is missing
 //   prepare_run   every agent is ready              kPrepareLimit     exit 4
@@ -14,6 +16,13 @@
 //   stop          nothing is in flight, all stored  drain + 15 s      ends anyway
 //   settle        servers show the level of before  back_limit        ends anyway, and says so
 //                 (where they are asked, and load was sent)
+//   promote       its hook ended                    the hook's        exit 4, rolled back
+//                 (only after a confident pass, and where it was asked for)
+//   roll_back     its hook ended, all tries         the hook's        exit 6
+//                 (however the run went, unless it was promoted)
+//
+// A run with a window measures until the reserve of what must still come (window_budget) is all
+// that is left of it, and starts no step that does not fit before.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +36,7 @@
 #include "common/base/status.h"
 #include "common/base/time.h"
 #include "common/plan/messages.h"
+#include "coordinator/hooks/hook_phase.h"
 #include "coordinator/judge/sweep_policy.h"
 #include "coordinator/planning/run_settings.h"
 
@@ -40,6 +50,7 @@ enum class ExitCode : int {
   kNoData = 3,
   kCouldNotRun = 4,
   kStopped = 5,
+  kRollbackFailed = 6,
   kUsage = 64,
   kInternal = 70,
 };
@@ -55,8 +66,11 @@ enum class RunPhase : std::uint8_t {
   kDone,
   kMiniEvals,  // Between kPrepareRun and the first step.
   kSettle,     // After kStop. Numbers are sent: what comes later stands last.
+  kRollout,    // Before kPreflight.
+  kPromote,    // After all measuring, as is kRollBack.
+  kRollBack,
 };
-inline constexpr RunPhase kLastPhase = RunPhase::kSettle;
+inline constexpr RunPhase kLastPhase = RunPhase::kRollBack;
 inline constexpr int kRunPhases = static_cast<int>(kLastPhase) + 1;
 const char* Name(RunPhase phase);
 
@@ -120,6 +134,18 @@ struct StoppedBy {
 // Servers show what they did before the first step.
 struct DeploymentBack {};
 struct DeadlinePassed {};
+// What is left of the run's window is the rollback's.
+struct WindowCloses {};
+// The hook that RunHook asked for has ended, with all its tries; nothing of it lives.
+struct HookEnded {
+  HookPhase phase;
+  bool ok;
+  std::string words;  // "rollback (attempt 2) failed with exit code 3 after 12s".
+};
+// A rule of the kill switch tripped.
+struct KillSwitchTripped {
+  std::string reason;
+};
 struct StopRequested {
   int count;
 };  // 1 drains, 2 aborts, 3 waits for nobody any more.
@@ -132,7 +158,8 @@ using MachineEvent =
                  event::AgentFailedToStart, event::RunReadyBy, event::StepReadyBy,
                  event::StepClosedBy, event::StepJudged, event::AgentLost, event::AgentReplaced,
                  event::AgentFaulted, event::StoppedBy, event::DeadlinePassed, event::StopRequested,
-                 event::StoreFailed, event::LookFailed, event::EvalsAskedBy, event::DeploymentBack>;
+                 event::StoreFailed, event::LookFailed, event::EvalsAskedBy, event::DeploymentBack,
+                 event::WindowCloses, event::HookEnded, event::KillSwitchTripped>;
 
 namespace action {
 struct RunPreflight {};
@@ -168,6 +195,17 @@ struct SetDeadline {
   Duration after;
 };  // Replaces the one before.
 struct ClearDeadline {};
+// The answer is HookEnded, once. `verdict` and `reason` are for the hook's eyes.
+struct RunHook {
+  HookPhase phase;
+  std::string verdict;  // "pass", "fail", "too_close", "no_data"; "none": nothing was judged.
+  std::string reason;
+};
+struct AbortHook {};  // The one that runs; HookEnded comes all the same.
+// WindowCloses is wanted after this time.
+struct SetWindowEnd {
+  Duration after;
+};
 struct Say {
   std::string line;
 };  // For people, as it happens.
@@ -180,7 +218,8 @@ using MachineAction =
     std::variant<action::RunPreflight, action::GatherFleet, action::PrepareRun, action::PrepareStep,
                  action::CommitStep, action::JudgeStep, action::BreakOffStep, action::RestartAgent,
                  action::StopAgents, action::SetDeadline, action::ClearDeadline, action::Say,
-                 action::Finish, action::EndMeasure, action::AskEvals, action::AwaitBack>;
+                 action::Finish, action::EndMeasure, action::AskEvals, action::AwaitBack,
+                 action::RunHook, action::AbortHook, action::SetWindowEnd>;
 
 struct MachineState {
   RunPhase phase = RunPhase::kPreflight;
@@ -206,18 +245,23 @@ struct MachineState {
   std::string end_reason;
   bool aborting = false;  // Of kStop: agents were told to hang up.
   int stop_requests = 0;
+  Duration now{};  // Of the last event, since the run's begin.
+  bool begun = false;
+  bool interrupted = false;   // Of kRollout: its hook was told to end, by what end_reason says.
+  bool hook_overdue = false;  // The hook that runs has outlived its deadline.
 };
 
 class RunMachine {
  public:
   explicit RunMachine(RunSettings settings) : settings_(std::move(settings)) {}
 
-  // Events that the phase does not expect change nothing.
+  // Events that the phase does not expect change nothing. `now`: since the run's begin.
   static std::pair<MachineState, std::vector<MachineAction>> Next(const RunSettings& settings,
                                                                   MachineState state,
-                                                                  const MachineEvent& event);
+                                                                  const MachineEvent& event,
+                                                                  Duration now = {});
 
-  std::vector<MachineAction> Apply(const MachineEvent& event);
+  std::vector<MachineAction> Apply(const MachineEvent& event, Duration now = {});
   const MachineState& state() const { return state_; }
 
  private:

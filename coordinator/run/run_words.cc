@@ -28,12 +28,20 @@ const char* Name(RunPhase phase) {
       return "done";
     case RunPhase::kMiniEvals:
       return "mini evals";
+    case RunPhase::kRollout:
+      return "rollout";
+    case RunPhase::kPromote:
+      return "promote";
+    case RunPhase::kRollBack:
+      return "roll back";
   }
   return "?";
 }
 
 int Precedence(ExitCode code) {
   switch (code) {
+    case ExitCode::kRollbackFailed:
+      return 4;
     case ExitCode::kInternal:
       return 3;
     case ExitCode::kStopped:

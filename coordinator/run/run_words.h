@@ -10,8 +10,8 @@
 
 namespace plimsoll {
 
-// Which of two codes a run ends with: the higher one (design section 10: internal, stopped, could
-// not run, then the verdict's).
+// Which of two codes a run ends with: the higher one (design section 10: a failed rollback,
+// internal, stopped, could not run, then the verdict's).
 int Precedence(ExitCode code);
 
 // "agent 1 (local-01.2)"; without the name while it is not known.

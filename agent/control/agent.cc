@@ -1,10 +1,12 @@
 #include "agent/control/agent.h"
 
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "common/base/limits.h"
+#include "common/evals/eval_set.h"
 
 namespace plimsoll {
 
@@ -12,15 +14,19 @@ namespace plimsoll {
 struct Agent::Run {
   Run(AgentDeps& deps, CoordinatorLink& link, std::uint32_t slot, std::uint64_t incarnation,
       const RunPlan& plan, std::shared_ptr<const Corpus> corpus,
-      std::unique_ptr<CallTransport> to_target)
+      std::unique_ptr<CallTransport> to_target, std::optional<EvalSet> eval_set)
       : index(std::move(corpus), plan),
         transport(std::move(to_target)),
         uplink(deps.scheduler, link, slot, incarnation),
-        replayer(deps.scheduler, *transport, uplink, deps.self_load, plan, index) {}
+        evals(eval_set ? std::make_unique<EvalAsker>(deps.scheduler, *transport, uplink, plan,
+                                                     *std::move(eval_set))
+                       : nullptr),
+        replayer(deps.scheduler, *transport, uplink, deps.self_load, plan, index, evals.get()) {}
 
   CorpusIndex index;
   std::unique_ptr<CallTransport> transport;
   Uplink uplink;
+  std::unique_ptr<EvalAsker> evals;  // Null: the plan has none.
   Replayer replayer;
   bool stopping = false;
 };
@@ -95,12 +101,33 @@ void Agent::Handle(const CorpusChunk& message) {
 }
 
 Status Agent::MakeRun() {
+  std::optional<EvalSet> evals;
+  if (plan_->evals) {
+    ASSIGN_OR_RETURN(evals, ReadEvalSet("the plan's evals", plan_->evals->set_text));
+  }
   auto transport = deps_.make_transport(*plan_);
   if (!transport.ok()) return transport.status();
   run_ = std::make_unique<Run>(deps_, *link_, slot_, hello_.incarnation, *plan_,
-                               deps_.shelf.Find(plan_->corpus_digest), *std::move(transport));
+                               deps_.shelf.Find(plan_->corpus_digest), *std::move(transport),
+                               std::move(evals));
   link_->Send(RunReady{});
   return absl::OkStatus();
+}
+
+void Agent::Handle(const AskEvals& message) {
+  if (run_ == nullptr || run_->evals == nullptr) {
+    return Fault(absl::FailedPreconditionError("evals asked for by a run that has none"));
+  }
+  run_->evals->AskMiniRun(
+      {.part = message.part,
+       .parts = message.parts,
+       .at_once = message.at_once,
+       .limit = message.limit},
+      [this](const EvalAsker::MiniRunResult& result) {
+        if (link_ == nullptr) return;
+        link_->Send(EvalsAsked{
+            .asked = result.asked, .left = result.left, .last_sequence = run_->uplink.Flush()});
+      });
 }
 
 void Agent::Handle(const PrepareStep& message) {

@@ -70,6 +70,7 @@ class Agent final : public CoordinatorLinkEvents {
   void Handle(Ping message);
   void Handle(PrepareRun message);
   void Handle(const CorpusChunk& message);
+  void Handle(const AskEvals& message);
   void Handle(const PrepareStep& message);
   void Handle(CommitStep message);
   void Handle(const EndMeasure& message);

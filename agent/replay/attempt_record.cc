@@ -39,6 +39,7 @@ CallRecord RecordOf(const LaneSpec& lane, const Attempt& attempt, const CallResu
   r.outcome = result.outcome;
   r.resends = result.resends;
   r.answer = result.answer;
+  r.tool_faults = result.tool_faults;
   if (result.retry_after >= Duration{0}) r.answer |= kRetryAfterSeen;
   r.flags = static_cast<std::uint8_t>(result.flags | (attempt.last ? kLastAttempt : 0));
   return r;

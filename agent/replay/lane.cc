@@ -95,7 +95,8 @@ void Lane::Fire(ActiveCall& call) {
   StepWindow& window = *context_.window;
   call.window = &window;
   const bool measured = window.Measures(call.due);
-  if (!call.released) FirstRelease(call, measured);
+  const bool first = !call.released;
+  if (first) FirstRelease(call, measured);
   if (measured) {
     ++window.attempts;
     ++window.attempts_open;
@@ -110,6 +111,7 @@ void Lane::Fire(ActiveCall& call) {
   context_.in_flight.Set(now, context_.in_flight.count() + 1);
   Send(call);
   UpdateState(now);
+  if (first && context_.call_released) context_.call_released(spec_);
 }
 
 void Lane::OnEnded(ActiveCall& call, const CallResult& result) {

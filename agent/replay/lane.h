@@ -33,6 +33,9 @@ struct LaneContext {
   bool paused = false;           // Dead-man: releases wait.
   InFlightMeter in_flight;
   std::function<void()> settled;  // Called when a call or the last attempt of one has ended.
+  // Called when a lane's call was first released and handed over; empty: nobody wants to know. It
+  // does nothing to the lane.
+  std::function<void(const LaneSpec&)> call_released;
 };
 
 class Lane {

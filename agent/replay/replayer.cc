@@ -9,9 +9,16 @@
 namespace plimsoll {
 
 Replayer::Replayer(Scheduler& scheduler, CallTransport& transport, RecordSink& sink,
-                   SelfLoad& self_load, const RunPlan& plan, const CorpusIndex& index)
-    : context_{scheduler, transport, sink, plan, index}, self_load_(self_load), primer_(context_) {
+                   SelfLoad& self_load, const RunPlan& plan, const CorpusIndex& index,
+                   EvalAsker* evals)
+    : context_{scheduler, transport, sink, plan, index},
+      self_load_(self_load),
+      evals_(evals),
+      primer_(context_) {
   context_.settled = [this] { OnSettled(); };
+  if (evals_ == nullptr) return;
+  evals_->settled = [this] { OnSettled(); };
+  context_.call_released = [this](const LaneSpec& lane) { evals_->OnCall(lane); };
 }
 
 Replayer::~Replayer() = default;
@@ -43,6 +50,7 @@ void Replayer::Retire(const std::vector<LaneSpec>& wanted, bool fresh, Duration 
   for (auto& lane : lanes_) {
     if (!fresh && kept.contains(lane->spec().lane)) continue;
     lane->Retire();
+    if (evals_ != nullptr) evals_->Retire(lane->spec().lane);
     ++retired_.lanes;
     retiring_.push_back(std::move(lane));
   }
@@ -89,6 +97,7 @@ Status Replayer::CommitStep(std::uint32_t step, MonoTime start,
 void Replayer::OnStart(StepWindow* window) {
   start_error_ns_ = (context_.scheduler.Now() - window->start).count();
   context_.window = window;
+  if (evals_ != nullptr) evals_->OpenWindow(*window);
   measuring_ = true;
   ended_ = false;
   context_.in_flight.SetWindow(window->measure_begin, window->measure_end);
@@ -102,9 +111,14 @@ void Replayer::OnStart(StepWindow* window) {
   });
   measure_timer_ = context_.scheduler.At(window->measure_begin, [this] { self_load_.Reset(); });
   drain_timer_ = context_.scheduler.At(window->measure_end + window->plan.drain_limit, [this] {
-    for (const auto& lane : lanes_) lane->CutMeasured(*context_.window);
+    CutMeasured();
     OnSettled();
   });
+}
+
+void Replayer::CutMeasured() {
+  for (const auto& lane : lanes_) lane->CutMeasured(*context_.window);
+  if (evals_ != nullptr) evals_->CutMeasured(*context_.window);
 }
 
 void Replayer::OnMeasured() {
@@ -127,7 +141,7 @@ void Replayer::EndMeasure(std::uint32_t step, Duration measure) {
   drain_timer_.Cancel();
   measured_timer_ = context_.scheduler.At(end, [this] {
     OnMeasured();
-    for (const auto& lane : lanes_) lane->CutMeasured(*context_.window);
+    CutMeasured();
     OnSettled();
   });
 }
@@ -179,6 +193,8 @@ StepTally Replayer::MakeTally() {
   tally.loop_stalled_ns = loop_stalled_.count();
   tally.wall_moved_ns = wall_moved_.count();
   tally.cpu_share_max = cpu_share_max_;
+  tally.evals_asked = window.evals_asked;
+  tally.evals = window.evals;
   tally.host = host_;
   tally.lanes.reserve(lanes_.size());
   for (const auto& lane : lanes_) tally.lanes.push_back(lane->Tally(window));
@@ -194,6 +210,7 @@ void Replayer::Stop(Duration drain_limit, std::function<void()> stopped) {
   retire_limit_timer_.Cancel();
   retire_timer_.Cancel();
   for (const auto& lane : lanes_) lane->StopReleases();
+  if (evals_ != nullptr) evals_->Stop();
   // Not the step's drain timer, which a step that closes meanwhile cancels.
   stop_by_ = std::min(stop_by_, context_.scheduler.Now() + drain_limit);
   stop_limit_timer_ = context_.scheduler.At(stop_by_, [this] {
@@ -206,6 +223,7 @@ void Replayer::Stop(Duration drain_limit, std::function<void()> stopped) {
 
 void Replayer::Pause() {
   context_.paused = true;
+  if (evals_ != nullptr) evals_->Pause();
   for (const auto& lane : lanes_) lane->Pause();
 }
 
@@ -213,6 +231,7 @@ void Replayer::Resume() {
   context_.paused = false;
   primer_.Resume();
   for (const auto& lane : lanes_) lane->Resume();
+  if (evals_ != nullptr) evals_->Resume();
 }
 
 }  // namespace plimsoll

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "agent/replay/eval_asker.h"
 #include "agent/replay/lane.h"
 #include "agent/replay/primer.h"
 #include "agent/replay/self_load.h"
@@ -16,9 +17,10 @@ namespace plimsoll {
 
 class Replayer {
  public:
-  // All references outlive it. `sink` gets every record.
+  // All references outlive it. `sink` gets every record. `evals` asks evals beside the load; null:
+  // none is asked.
   Replayer(Scheduler& scheduler, CallTransport& transport, RecordSink& sink, SelfLoad& self_load,
-           const RunPlan& plan, const CorpusIndex& index);
+           const RunPlan& plan, const CorpusIndex& index, EvalAsker* evals = nullptr);
   ~Replayer();
 
   // Makes the lanes that are not there yet and primes them. `ready` is called once, later. A step
@@ -59,8 +61,11 @@ class Replayer {
   void CloseStep();
   StepTally MakeTally();
 
+  void CutMeasured();
+
   LaneContext context_;
   SelfLoad& self_load_;
+  EvalAsker* const evals_;
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::vector<std::unique_ptr<Lane>> retiring_;  // No part of the step that is prepared.
   Retired retired_;

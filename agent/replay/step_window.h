@@ -6,6 +6,7 @@
 
 #include "common/plan/plan.h"
 #include "common/record/call_record.h"
+#include "common/record/eval_outcome.h"
 #include "common/record/outcome.h"
 #include "common/stats/histogram.h"
 
@@ -39,7 +40,11 @@ struct StepWindow {
   std::uint64_t calls_open = 0;
   // An attempt of such a call, or an attempt released in the measured time, is still in flight.
   std::uint64_t attempts_open = 0;
-  bool drained() const { return calls_open == 0 && attempts_open == 0; }
+  // Evals asked in the measured time, in no count above: how they were judged, and which are open.
+  std::uint64_t evals_asked = 0;
+  EvalCounts evals;
+  std::uint64_t evals_open = 0;
+  bool drained() const { return calls_open == 0 && attempts_open == 0 && evals_open == 0; }
 };
 
 }  // namespace plimsoll

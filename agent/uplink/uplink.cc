@@ -15,18 +15,31 @@ Uplink::Uplink(Scheduler& scheduler, CoordinatorLink& link, std::uint32_t agent_
 }
 
 void Uplink::Add(const CallRecord& record) {
-  if (open_.records.empty()) {
-    age_ = scheduler_.After(limits::kBatchAgeMax, [this] { Flush(); });
-  }
+  BeginBatch();
   open_.records.push_back(record);
   ++counts_.attempts[static_cast<std::size_t>(record.outcome)];
   counts_.body_resends += record.resends;
+  AfterRecord();
+}
+
+void Uplink::AddEval(const EvalRecord& record) {
+  BeginBatch();
+  open_.evals.push_back(record);
+  AfterRecord();
+}
+
+void Uplink::BeginBatch() {
+  if (open_.size() > 0) return;
+  age_ = scheduler_.After(limits::kBatchAgeMax, [this] { Flush(); });
+}
+
+void Uplink::AfterRecord() {
   ++counts_.records_queued;
-  if (open_.records.size() >= limits::kBatchRecordsMax) Seal();
+  if (open_.size() >= limits::kBatchRecordsMax) Seal();
 }
 
 std::uint64_t Uplink::Flush() {
-  if (!open_.records.empty()) Seal();
+  if (open_.size() > 0) Seal();
   return open_.sequence - 1;
 }
 
@@ -35,9 +48,10 @@ void Uplink::Seal() {
   if (kept_.size() >= limits::kBatchesKeptMax) {
     // The coordinator has been silent for so long that memory is at its bound. The sequence does
     // not advance, so that no gap blocks the stream; the loss is counted and voids the step.
-    counts_.records_lost += open_.records.size();
-    counts_.records_queued -= open_.records.size();
+    counts_.records_lost += open_.size();
+    counts_.records_queued -= open_.size();
     open_.records.clear();
+    open_.evals.clear();
     return;
   }
   RecordBatch next{.agent_slot = open_.agent_slot,
@@ -64,8 +78,8 @@ void Uplink::ArmResend() {
 void Uplink::OnAck(std::uint64_t sequence) {
   bool moved = false;
   while (!kept_.empty() && kept_.front().sequence <= sequence) {
-    counts_.records_acked += kept_.front().records.size();
-    counts_.records_queued -= kept_.front().records.size();
+    counts_.records_acked += kept_.front().size();
+    counts_.records_queued -= kept_.front().size();
     kept_.pop_front();
     if (sent_ > 0) --sent_;
     moved = true;

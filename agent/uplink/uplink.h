@@ -16,7 +16,7 @@ namespace plimsoll {
 struct UplinkCounts {
   OutcomeCounts attempts{};          // Records added, by outcome.
   std::uint64_t body_resends = 0;    // Bodies sent again within them.
-  std::uint64_t records_queued = 0;  // Neither acked nor lost, now.
+  std::uint64_t records_queued = 0;  // Of calls and evals: neither acked nor lost, now.
   std::uint64_t records_acked = 0;
   std::uint64_t records_lost = 0;
   std::uint64_t batch_resends = 0;  // Batches sent again because no ack came.
@@ -32,6 +32,7 @@ class Uplink final : public RecordSink {
          std::uint64_t incarnation);
 
   void Add(const CallRecord& record) override;
+  void AddEval(const EvalRecord& record) override;
   // Seals what is there, and returns the sequence that covers every record added so far.
   std::uint64_t Flush();
   void OnAck(std::uint64_t sequence);
@@ -40,6 +41,8 @@ class Uplink final : public RecordSink {
   const UplinkCounts& counts() const { return counts_; }
 
  private:
+  void BeginBatch();  // Before a record is added.
+  void AfterRecord();
   void Seal();
   void SendMore();
   void ArmResend();

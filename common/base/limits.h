@@ -24,6 +24,9 @@ inline constexpr std::uint32_t kTiersMax = 8;
 
 // A corpus of all 710 public sessions is 0.84 MB; 256 MB leaves room for corpora 300 times that.
 inline constexpr std::size_t kCorpusBytesMax = std::size_t{256} << 20;
+// A set of evals: some thousand cases.
+inline constexpr std::size_t kEvalSetBytesMax = std::size_t{4} << 20;
+inline constexpr std::uint32_t kEvalCasesMax = 1000;
 // The longest prompt in the public traces has 894,371 tokens.
 inline constexpr std::uint32_t kPromptTokensMax = 16u << 20;
 inline constexpr std::uint32_t kCallsPerSessionMax = 100'000;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/base/text.h"
+#include "common/evals/tool_faults.h"
 
 namespace plimsoll {
 namespace {
@@ -37,7 +38,7 @@ void TakeCount(std::uint32_t from, std::uint32_t* to) {
 
 }  // namespace
 
-void AnswerReader::Begin(BodyKind kind, std::size_t content_bytes_max) {
+void AnswerReader::Begin(BodyKind kind, const AnswerWants& wants) {
   kind_ = kind;
   sniffed_ = valid_ = false;
   head_.clear();
@@ -54,13 +55,13 @@ void AnswerReader::Begin(BodyKind kind, std::size_t content_bytes_max) {
   tool_calls_.Begin();
   answers_ = reasons_ = false;
   choices_ = finished_ = 0;
-  tool_call_ = done_ = failed_ = context_overflow_ = false;
+  tool_call_ = empty_lists_ = done_ = failed_ = context_overflow_ = false;
   error_.clear();
-  content_bytes_max_ = content_bytes_max;
+  wants_ = wants;
   content_too_long_ = false;
   content_.clear();
   content_chunks_ = 0;
-  chunk_.content = content_bytes_max > 0 ? &content_ : nullptr;
+  chunk_.content = wants.content_bytes_max > 0 ? &content_ : nullptr;
 }
 
 void AnswerReader::Read(std::string_view bytes, MonoTime at) {
@@ -150,7 +151,7 @@ void AnswerReader::TakePayload(std::string_view payload) {
   const std::size_t content_before = content_.size();
   payloads_.Parse(payload, &chunk_);
   if (content_.size() > content_before) ++content_chunks_;
-  if (content_.size() > content_bytes_max_) {
+  if (content_.size() > wants_.content_bytes_max) {
     content_too_long_ = true;
     content_ = std::string();  // Its memory too.
     chunk_.content = nullptr;
@@ -181,6 +182,7 @@ void AnswerReader::TakeChunk() {
     TakeCount(chunk_.usage.reasoning, &usage_.reasoning);
   }
   tool_call_ = tool_call_ || chunk_.tool_call;
+  empty_lists_ = empty_lists_ || chunk_.empty_tool_calls;
   for (const ToolCallPiece& piece : chunk_.tool_calls) tool_calls_.Add(piece);
   answers_ = answers_ || chunk_.answers;
   reasons_ = reasons_ || chunk_.reasons;
@@ -208,15 +210,6 @@ void AnswerReader::Fail(std::string_view what, std::string_view detail) {
 
 std::uint8_t AnswerReader::AnswerFlags() const {
   std::uint8_t flags = 0;
-  // A server that announces tool calls and sends none has lost them.
-  if (tool_call_ || finish_ == FinishReason::kToolCalls) {
-    const bool cut = finish_ == FinishReason::kLength && !tool_calls_.broken();
-    if (tool_calls_.valid()) {
-      flags |= kToolCallsValid;
-    } else if (!cut && terminated()) {
-      flags |= kToolCallsInvalid;
-    }
-  }
   if (reasons_ && !answers_) flags |= kReasoningOnly;
   const std::uint32_t reasoning = usage_.reasoning;
   if (!reasons_ && reasoning != kAbsentTokens && reasoning >= kHiddenReasoningMin) {
@@ -235,8 +228,32 @@ std::uint32_t AnswerReader::ContentTokens() const {
                                     std::max(chunks_, content_chunks_));
 }
 
+ToolAnswer AnswerReader::TakeToolAnswer() {
+  ToolAnswer answer{.too_large = tool_calls_.too_large(),
+                    .finished_for_calls = finish_ == FinishReason::kToolCalls,
+                    .only_empty_lists = empty_lists_ && !answers_ && !tool_call_,
+                    .cut = finish_ == FinishReason::kLength};
+  answer.calls = tool_calls_.Take();
+  return answer;
+}
+
+void AnswerReader::JudgeTools(CallResult* result) {
+  if (!terminated()) return;  // Cut short: what it lacks may have been on its way.
+  ToolAnswer answer = TakeToolAnswer();
+  // Some servers send such lists with every answer: where nothing was offered, they announce none.
+  answer.only_empty_lists = answer.only_empty_lists && wants_.tools != nullptr;
+  // A server that announces tool calls and sends none has lost them.
+  const ToolFaultCounts judged = JudgeToolCalls(answer, wants_.tools);
+  if (judged.faulty > 0) {
+    result->answer |= kToolCallsInvalid;
+    result->tool_faults = judged.bits();
+  } else if (judged.calls > 0 && judged.calls == answer.calls.size()) {
+    result->answer |= kToolCallsValid;
+  }
+}
+
 void AnswerReader::Fill(CallResult* result) {
-  if (content_bytes_max_ > 0) {
+  if (wants_.content_bytes_max > 0) {
     result->content_tokens = ContentTokens();
     result->content_too_long = content_too_long_;
     result->content = std::move(content_);
@@ -254,6 +271,11 @@ void AnswerReader::Fill(CallResult* result) {
   if (finish_ == FinishReason::kLength) result->flags |= kCapReached;
   if (tool_call_) result->flags |= kToolCallPresent;
   result->answer = AnswerFlags();
+  if (wants_.whole) {
+    result->tools = TakeToolAnswer();
+  } else if (tool_call_ || empty_lists_ || finish_ == FinishReason::kToolCalls) {
+    JudgeTools(result);
+  }
 }
 
 std::string AnswerReader::Reason() const {

@@ -8,7 +8,8 @@
 
 #include "common/base/time.h"
 #include "common/chat/call_transport.h"
-#include "common/chat/tool_call_check.h"
+#include "common/evals/tool_answer.h"
+#include "common/evals/tool_set.h"
 #include "common/sse/chat_chunk.h"
 #include "common/sse/sse_parser.h"
 
@@ -21,6 +22,13 @@ enum class BodyKind : std::uint8_t {
   kError,   // Of a status that is not 2xx: its beginning is kept for the reason.
 };
 
+// What of an answer its caller wants, beside its timing.
+struct AnswerWants {
+  std::size_t content_bytes_max = 0;  // Of its content; 0: none of it.
+  const ToolSet* tools = nullptr;  // Those that were offered; null: not known. Outlives the answer.
+  bool whole = false;              // Its tool calls as they came, unjudged: an eval's.
+};
+
 class AnswerReader final : private SseParser::Sink {
  public:
   // A whole JSON answer longer than this fails; an error is read up to its bound.
@@ -29,16 +37,16 @@ class AnswerReader final : private SseParser::Sink {
   // A stream that is longer, decompressed, fails: no model writes so much.
   static constexpr std::uint64_t kAnswerBytesMax = std::uint64_t{256} << 20;
 
-  // Forgets the answer before. Of the next one, content of up to `content_bytes_max` is kept.
+  // Forgets the answer before.
   // Between kEvents and kJson the body's first byte decides, whatever its type was called: an event
   // stream cannot begin with '{', nor JSON with a field's name.
-  void Begin(BodyKind kind, std::size_t content_bytes_max = 0);
+  void Begin(BodyKind kind, const AnswerWants& wants = {});
   // Bytes that arrived at `at`: everything in them shares the stamp.
   void Read(std::string_view bytes, MonoTime at);
   // The body ended in order. What it completes carries the stamp of the last bytes.
   void Finish();
 
-  // Copies stamps, counts and flags, and hands the content over.
+  // Copies stamps, counts and flags, judges tool calls or hands them over, as the content. Once.
   void Fill(CallResult* result);
 
   bool failed() const { return failed_; }  // An error object, `event: error`, or no JSON.
@@ -61,6 +69,8 @@ class AnswerReader final : private SseParser::Sink {
   void OnEvent(const SseEvent& event) override;
   void TakePayload(std::string_view payload);
   std::uint8_t AnswerFlags() const;
+  ToolAnswer TakeToolAnswer();
+  void JudgeTools(CallResult* result);
   void TakeChunk();  // chunk_, a valid one.
   void KeepFirstBytes(std::string_view bytes);
   std::string_view Sniffed(std::string_view bytes);
@@ -90,14 +100,15 @@ class AnswerReader final : private SseParser::Sink {
   std::uint64_t choices_ = 0;  // Bits, as in ChatChunk.
   std::uint64_t finished_ = 0;
   bool tool_call_ = false;
-  ToolCallCheck tool_calls_;
+  bool empty_lists_ = false;  // Of tool calls.
+  ToolCallCollector tool_calls_;
   bool answers_ = false;  // Content, a refusal or a tool call came, as against reasoning alone.
   bool reasons_ = false;
   bool done_ = false;
   bool failed_ = false;
   std::string error_;
   bool context_overflow_ = false;
-  std::size_t content_bytes_max_ = 0;
+  AnswerWants wants_;
   bool content_too_long_ = false;
   std::string content_;
   std::uint32_t content_chunks_ = 0;

@@ -11,9 +11,12 @@
 
 #include "common/base/time.h"
 #include "common/corpus/prompt.h"
+#include "common/evals/tool_answer.h"
 #include "common/record/call_record.h"
 
 namespace plimsoll {
+
+struct EvalCase;
 
 // What a message of the prompt says in place of its recorded length of text: live history.
 struct LiveMessage {
@@ -22,7 +25,10 @@ struct LiveMessage {
 };
 
 struct CallRequest {
-  const Prompt* prompt = nullptr;  // Outlives the call.
+  const Prompt* prompt = nullptr;  // Outlives the call; of an eval null.
+  // An eval is asked in place of a prompt: its own body, cap and tools, and its whole answer comes
+  // back, up to AnswerCheck::kContentBytesMax of content. Outlives the call.
+  const EvalCase* eval = nullptr;
   // By message, ascending; the array and its texts outlive the call. Empty: all as recorded.
   std::span<const LiveMessage> live;
   std::uint32_t planned_tokens = 0;  // Of the prompt with the live messages; 0: prompt->tokens.
@@ -36,6 +42,7 @@ struct CallRequest {
   std::uint64_t parent_play_id = 0;  // Of the parent stream for subagent streams; 0: none.
   std::uint64_t call_key = 0;        // Key of this attempt: unique in the run.
   MonoTime released{};               // The deadline runs from here.
+  Duration deadline{0};              // 0: the target's.
 };
 
 // One outcome with every stamp. Instants that never came are kNever.
@@ -56,17 +63,19 @@ struct CallResult {
   std::uint32_t tokens_first_chunk = kAbsentTokens;
   std::uint32_t chunks = 0;
   std::uint16_t http_status = 0;
-  std::uint8_t flags = 0;    // RecordFlag bits: connection, cap, tool call.
-  std::uint8_t answer = 0;   // AnswerFlag bits.
-  bool streamed = false;     // The answer came as an event stream.
-  std::uint8_t resends = 0;  // Bodies sent again after a kept connection had died unnoticed.
-  Duration retry_after{-1};  // From the Retry-After header; negative: absent.
-  std::string message;       // For people: what went wrong, in a line. Empty when ok.
+  std::uint8_t flags = 0;         // RecordFlag bits: connection, cap, tool call.
+  std::uint8_t answer = 0;        // AnswerFlag bits; of an eval without tool calls judged.
+  ToolFaultBits tool_faults = 0;  // What is wrong with its tool calls.
+  bool streamed = false;          // The answer came as an event stream.
+  std::uint8_t resends = 0;       // Bodies sent again after a kept connection had died unnoticed.
+  Duration retry_after{-1};       // From the Retry-After header; negative: absent.
+  std::string message;            // For people: what went wrong, in a line. Empty when ok.
   // What a client sends again as the assistant's turn: the first choice's content, without its
   // reasoning, refusal and tool calls. UTF-8. Empty where none was wanted or it was too long.
   std::string content;
   bool content_too_long = false;                 // Over CallRequest::content_bytes_max.
   std::uint32_t content_tokens = kAbsentTokens;  // Of the answer, those of its content.
+  ToolAnswer tools;                              // Of an eval alone.
 };
 
 class CallObserver {

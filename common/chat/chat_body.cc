@@ -24,7 +24,7 @@ std::string_view HeadOf(Role role) {
 }
 // Fixed, so that every run offers the same; small beside any prompt.
 constexpr std::string_view kTools =
-    R"(,"tools":[{"type":"function","function":{"name":"read_file",)"
+    R"([{"type":"function","function":{"name":"read_file",)"
     R"("description":"Reads a file of the workspace.","parameters":{"type":"object",)"
     R"("properties":{"path":{"type":"string"},"line":{"type":"integer"}},)"
     R"("required":["path"]}}}])";
@@ -36,6 +36,10 @@ std::uint64_t ContentBytes(const MessageRange& message) {
 
 }  // namespace
 
+std::string_view OfferedTools() {
+  return kTools;
+}
+
 ChatBody::ChatBody(const Prompt& prompt, const ChatBodyOptions& options)
     : prompt_(&prompt),
       reader_(prompt),
@@ -46,7 +50,7 @@ ChatBody::ChatBody(const Prompt& prompt, const ChatBodyOptions& options)
       live_(options.live) {
   if (options.min_tokens) suffix_ += fmt::format(R"(,"min_tokens":{})", options.max_tokens);
   if (options.ignore_eos) suffix_ += R"(,"ignore_eos":true)";
-  if (options.tools) suffix_ += kTools;
+  if (options.tools) suffix_.append(R"(,"tools":)").append(kTools);
   if (!options.extra_fields.empty()) suffix_.append(",").append(options.extra_fields);
   suffix_.push_back('}');
   size_ = prefix_.size() + suffix_.size();

@@ -27,6 +27,9 @@ struct ChatBodyOptions {
   std::span<const LiveMessage> live;
 };
 
+// The tools that requests with ChatBodyOptions::tools offer: a list of the API's, as JSON.
+std::string_view OfferedTools();
+
 class ChatBody final : public BodySource {
  public:
   ChatBody(const Prompt& prompt, const ChatBodyOptions& options);  // `prompt` outlives it.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -12,6 +13,8 @@
 #include "common/base/text.h"
 #include "common/chat/answer_reader.h"
 #include "common/chat/chat_body.h"
+#include "common/evals/eval_set.h"
+#include "common/evals/tool_set.h"
 
 namespace plimsoll {
 namespace {
@@ -53,6 +56,22 @@ bool StartsWithNoCase(std::string_view text, std::string_view prefix) {
          });
 }
 
+// A body that lies in memory: an eval's.
+class TextBody final : public BodySource {
+ public:
+  explicit TextBody(std::string text) : text_(std::move(text)) {}
+  std::uint64_t size() const override { return text_.size(); }
+  std::size_t Read(char* to, std::size_t capacity) override {
+    const std::size_t count = text_.copy(to, capacity, at_);
+    at_ += count;
+    return count;
+  }
+
+ private:
+  const std::string text_;
+  std::size_t at_ = 0;
+};
+
 }  // namespace
 
 Duration ParseRetryAfter(std::string_view retry_after, std::string_view milliseconds,
@@ -73,7 +92,10 @@ Duration ParseRetryAfter(std::string_view retry_after, std::string_view millisec
 class HttpCallTransport::Impl {
  public:
   Impl(HttpTransport& transport, Scheduler& timers, const TargetPlan& plan, HttpCallOptions given)
-      : http(transport), scheduler(timers), target(plan), options(std::move(given)) {}
+      : http(transport), scheduler(timers), target(plan), options(std::move(given)) {
+    if (!target.tools) return;
+    if (auto offered = ToolSet::Read(OfferedTools()); offered.ok()) tools = *std::move(offered);
+  }
 
   HttpRequest MakeRequest(const CallRequest& call) const {
     HttpRequest request;
@@ -94,6 +116,18 @@ class HttpCallTransport::Impl {
       request.headers.emplace_back(target.affinity_parent_header,
                                    fmt::format("{:016x}", call.parent_play_id));
     }
+    request.body = MakeBody(call);
+    request.accept_encoding = "gzip, deflate";  // As the usual clients do.
+    request.ca_file = target.ca_file;
+    request.connect_timeout = target.connect_timeout;
+    return request;
+  }
+
+  std::unique_ptr<BodySource> MakeBody(const CallRequest& call) const {
+    if (call.eval != nullptr) {
+      return std::make_unique<TextBody>(
+          EvalBody(*call.eval, {.model = target.model, .extra_fields = target.extra_body}));
+    }
     ChatBodyOptions body;
     body.model = target.model;
     body.max_tokens = std::max(1u, std::min(call.max_tokens, target.max_tokens));
@@ -102,11 +136,14 @@ class HttpCallTransport::Impl {
     body.tools = target.tools;
     body.extra_fields = target.extra_body;
     body.live = call.live;
-    request.body = std::make_unique<ChatBody>(*call.prompt, body);
-    request.accept_encoding = "gzip, deflate";  // As the usual clients do.
-    request.ca_file = target.ca_file;
-    request.connect_timeout = target.connect_timeout;
-    return request;
+    return std::make_unique<ChatBody>(*call.prompt, body);
+  }
+
+  AnswerWants WantsOf(const CallRequest& call) const {
+    if (call.eval != nullptr) {
+      return {.content_bytes_max = AnswerCheck::kContentBytesMax, .whole = true};
+    }
+    return {.content_bytes_max = call.content_bytes_max, .tools = tools ? &*tools : nullptr};
   }
 
   std::unique_ptr<AnswerReader> TakeReader() {
@@ -123,6 +160,7 @@ class HttpCallTransport::Impl {
   Scheduler& scheduler;
   const TargetPlan target;
   const HttpCallOptions options;
+  std::optional<ToolSet> tools;  // Offered by calls of the load; absent: none.
   std::vector<std::unique_ptr<AnswerReader>> readers;  // Free ones.
   std::size_t active = 0;
 };
@@ -135,7 +173,9 @@ class HttpCallTransport::HttpCall final : public CallTransport::Call, private Tr
     ++shared_.active;
     reader_->Begin(BodyKind::kNone);
     last_heard_ = shared_.scheduler.Now();
-    deadline_ = shared_.scheduler.At(request.released + shared_.target.call_deadline,
+    const Duration limit =
+        request.deadline > Duration{0} ? request.deadline : shared_.target.call_deadline;
+    deadline_ = shared_.scheduler.At(request.released + limit,
                                      [this] { OnTimeUp(Outcome::kDeadline, "deadline passed"); });
     ArmIdle();
     transfer_ = shared_.http.Start(shared_.MakeRequest(request_), *this);
@@ -179,9 +219,9 @@ class HttpCallTransport::HttpCall final : public CallTransport::Call, private Tr
     if (!Succeeded()) {
       reader_->Begin(BodyKind::kError);
     } else if (content_type_.empty() || StartsWithNoCase(content_type_, "text/event-stream")) {
-      reader_->Begin(BodyKind::kEvents, request_.content_bytes_max);
+      reader_->Begin(BodyKind::kEvents, shared_.WantsOf(request_));
     } else if (StartsWithNoCase(content_type_, "application/json")) {
-      reader_->Begin(BodyKind::kJson, request_.content_bytes_max);
+      reader_->Begin(BodyKind::kJson, shared_.WantsOf(request_));
     } else {
       foreign_ = true;  // Its beginning says more than its type.
     }

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/base/limits.h"
 #include "common/base/status.h"
 #include "common/evals/answer_check.h"
 #include "common/evals/tool_set.h"
@@ -33,9 +34,9 @@ struct EvalSet {
   std::vector<std::string> kinds;  // Each once, in order of appearance.
 };
 
-inline constexpr std::size_t kEvalSetBytesMax = std::size_t{4} << 20;
+inline constexpr std::size_t kEvalSetBytesMax = limits::kEvalSetBytesMax;
 inline constexpr std::size_t kEvalLineBytesMax = std::size_t{64} << 10;
-inline constexpr std::size_t kEvalCasesMax = 1000;
+inline constexpr std::size_t kEvalCasesMax = limits::kEvalCasesMax;
 inline constexpr std::size_t kEvalKindsMax = 16;
 inline constexpr std::uint32_t kEvalMaxTokens = 32'768;
 inline constexpr std::uint32_t kEvalMaxTokensDefault = 1024;

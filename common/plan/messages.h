@@ -7,6 +7,8 @@
 //                  ◄─    Ping …                 Pong ─►            (every second, both ways alive)
 //                  ◄─    PrepareRun, CorpusChunk … (unless the agent holds it)
 //   RunReady       ─►
+//                  ◄─    AskEvals               (the mini run, if the plan has evals)
+//   EvalsAsked     ─►                           (asked and judged, records on their way)
 //                  ◄─    PrepareStep            (lanes made, added ones primed)
 //   StepReady      ─►
 //                  ◄─    CommitStep             (common start)
@@ -51,6 +53,13 @@ struct Pong {
 struct RunReady {
   friend bool operator==(const RunReady&, const RunReady&) = default;
 };
+// The agent's part of the mini run is over.
+struct EvalsAsked {
+  std::uint32_t asked = 0;
+  std::uint32_t left = 0;           // Not asked, since the time was over.
+  std::uint64_t last_sequence = 0;  // Every batch of it is at or below it.
+  friend bool operator==(const EvalsAsked&, const EvalsAsked&) = default;
+};
 struct StepReady {
   std::uint32_t step = 0;
   std::uint32_t primers_wanted = 0;
@@ -74,7 +83,7 @@ struct AgentFault {
   friend bool operator==(const AgentFault&, const AgentFault&) = default;
 };
 using AgentMessage =
-    std::variant<Hello, Pong, RunReady, StepReady, StepClosed, Stopped, AgentFault>;
+    std::variant<Hello, Pong, RunReady, StepReady, StepClosed, Stopped, AgentFault, EvalsAsked>;
 
 struct Welcome {
   std::uint32_t agent_slot = 0;
@@ -98,6 +107,14 @@ struct CorpusChunk {
   std::uint64_t offset = 0;  // Chunks come in order, without gaps.
   std::string bytes;
   friend bool operator==(const CorpusChunk&, const CorpusChunk&) = default;
+};
+// Ask this part of the mini run: of its turns every `parts`-th, from `part` on.
+struct AskEvals {
+  std::uint32_t part = 0;
+  std::uint32_t parts = 1;
+  std::uint32_t at_once = 1;  // So many in flight at most.
+  Duration limit{};           // What is open then is cut, and nothing more is asked.
+  friend bool operator==(const AskEvals&, const AskEvals&) = default;
 };
 struct PrepareStep {
   StepPlan step;
@@ -124,6 +141,6 @@ struct Stop {
   friend bool operator==(const Stop&, const Stop&) = default;
 };
 using CoordinatorMessage = std::variant<Welcome, Refuse, Ping, PrepareRun, CorpusChunk, PrepareStep,
-                                        CommitStep, Stop, EndMeasure>;
+                                        CommitStep, Stop, EndMeasure, AskEvals>;
 
 }  // namespace plimsoll

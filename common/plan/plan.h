@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -101,6 +102,19 @@ struct TargetPlan {
   friend bool operator==(const TargetPlan&, const TargetPlan&) = default;
 };
 
+// Evals asked beside the load (docs/evals.md).
+struct EvalPlan {
+  // The set, JSON lines, as it was read: agents read the same text with the same code. It travels
+  // within the plan, since it is small (limits::kEvalSetBytesMax) and a run has one.
+  std::string set_text;
+  double share = 0;           // Of all requests: evals ÷ (evals + calls of the load).
+  std::uint32_t repeats = 1;  // How often the mini run asks each case.
+  Duration deadline = 2min;   // Of one eval, from its release to its end.
+  friend bool operator==(const EvalPlan&, const EvalPlan&) = default;
+};
+inline constexpr std::uint32_t kEvalRepeatsMax = 10;
+inline constexpr Duration kEvalDeadlineMax = 1h;
+
 // Fixed for a whole run.
 struct RunPlan {
   std::string run_id;
@@ -118,6 +132,7 @@ struct RunPlan {
   History history = History::kRecorded;
   FailurePolicy failure;
   TargetPlan target;
+  std::optional<EvalPlan> evals;  // Absent: none is asked.
   friend bool operator==(const RunPlan&, const RunPlan&) = default;
 };
 

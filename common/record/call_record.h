@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "common/record/outcome.h"
+#include "common/record/tool_fault.h"
 
 namespace plimsoll {
 
@@ -25,7 +26,7 @@ enum RecordFlag : std::uint8_t {
 
 // What kind of answer it was. Tool calls are judged in ok answers only.
 enum AnswerFlag : std::uint8_t {
-  kToolCallsValid = 1,    // Each has a name and arguments that are a JSON object.
+  kToolCallsValid = 1,    // Each is well formed, and fits the tool where the request offered some.
   kToolCallsInvalid = 2,  // Malformed; neither: there were none, or the output cap cut them.
   kReasoningOnly = 4,     // Reasoning and nothing else.
   // Usage counts reasoning tokens of which none was streamed: the first token came late by them.
@@ -74,6 +75,9 @@ struct CallRecord {
   std::uint8_t flags = 0;    // RecordFlag bits.
   std::uint8_t resends = 0;  // Bodies sent again within this attempt.
   std::uint8_t answer = 0;   // AnswerFlag bits.
+  // What is wrong with its tool calls: only with kToolCallsInvalid, of which an earlier version
+  // wrote no kind.
+  ToolFaultBits tool_faults = 0;
 
   friend bool operator==(const CallRecord&, const CallRecord&) = default;
 };

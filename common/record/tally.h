@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/base/rng.h"
+#include "common/record/eval_outcome.h"
 #include "common/record/host_load.h"
 #include "common/record/outcome.h"
 
@@ -119,6 +120,9 @@ struct StepTally {
   HostLoad host;                   // Of the measured time.
   std::uint64_t records_lost = 0;  // Dropped because the uplink's bound was reached.
   std::vector<LaneTally> lanes;
+  // Evals asked within the measured time, and how they were judged; no part of anything above.
+  std::uint64_t evals_asked = 0;
+  EvalCounts evals;
   friend bool operator==(const StepTally&, const StepTally&) = default;
 };
 

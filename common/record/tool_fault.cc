@@ -71,4 +71,24 @@ void ToolFaultCounts::Add(const ToolFaultCounts& more) {
   faulty += more.faulty;
 }
 
+ToolFaultBits ToolFaultCounts::bits() const {
+  ToolFaultBits bits = 0;
+  for (std::size_t kind = 1; kind < kToolFaults; ++kind) {
+    if (by_kind[kind] > 0) bits |= static_cast<ToolFaultBits>(1u << kind);
+  }
+  return bits;
+}
+
+bool FaultyAnswers::any() const {
+  return *this != FaultyAnswers{};
+}
+
+void FaultyAnswers::Add(ToolFaultBits answer) {
+  for (std::size_t kind = 1; kind < kToolFaults; ++kind) by_kind[kind] += answer >> kind & 1u;
+}
+
+void FaultyAnswers::Add(const FaultyAnswers& more) {
+  for (std::size_t kind = 1; kind < kToolFaults; ++kind) by_kind[kind] += more.by_kind[kind];
+}
+
 }  // namespace plimsoll

@@ -37,6 +37,24 @@ constexpr bool IsToolFault(unsigned value) {
   return value >= 1 && value < kToolFaults;
 }
 
+// The kinds of fault that one answer has, bit n for ToolFault n. Stored and sent: never renumber.
+using ToolFaultBits = std::uint16_t;
+// False for bits of no kind: what a peer sent is checked with this.
+constexpr bool AreToolFaultBits(unsigned bits) {
+  return (bits & 1) == 0 && bits < 1u << kToolFaults;
+}
+
+// Answers by what is wrong with their tool calls; an answer with several kinds counts in each.
+struct FaultyAnswers {
+  std::array<std::uint64_t, kToolFaults> by_kind{};  // Slot 0 stays 0.
+
+  std::uint64_t of(ToolFault fault) const { return by_kind[static_cast<std::size_t>(fault)]; }
+  bool any() const;
+  void Add(ToolFaultBits answer);
+  void Add(const FaultyAnswers& more);
+  friend bool operator==(const FaultyAnswers&, const FaultyAnswers&) = default;
+};
+
 // Faults by kind, and what they are out of.
 struct ToolFaultCounts {
   std::array<std::uint64_t, kToolFaults> by_kind{};  // Slot 0 stays 0.
@@ -46,6 +64,8 @@ struct ToolFaultCounts {
 
   std::uint64_t of(ToolFault fault) const { return by_kind[static_cast<std::size_t>(fault)]; }
   std::uint64_t total() const;
+  // The kinds that came.
+  ToolFaultBits bits() const;
   void Add(ToolFault fault) { ++by_kind[static_cast<std::size_t>(fault)]; }
   void Add(const ToolFaultCounts& more);
   friend bool operator==(const ToolFaultCounts&, const ToolFaultCounts&) = default;

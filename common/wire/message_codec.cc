@@ -38,6 +38,11 @@ void Write(const Pong& pong, v1::AgentMessage* out) {
 void Write(const RunReady&, v1::AgentMessage* out) {
   out->mutable_run_ready();
 }
+void Write(const EvalsAsked& asked, v1::AgentMessage* out) {
+  out->mutable_evals_asked()->set_asked(asked.asked);
+  out->mutable_evals_asked()->set_left(asked.left);
+  out->mutable_evals_asked()->set_last_sequence(asked.last_sequence);
+}
 void Write(const StepReady& ready, v1::AgentMessage* out) {
   v1::StepReady* to = out->mutable_step_ready();
   to->set_step(ready.step);
@@ -89,6 +94,15 @@ StatusOr<AgentMessage> Read(const v1::Pong& in) {
   if (!checks.ok()) return checks.status();
   return AgentMessage(pong);
 }
+StatusOr<AgentMessage> Read(const v1::EvalsAsked& in) {
+  constexpr std::uint32_t kTurnsMax = limits::kEvalCasesMax * kEvalRepeatsMax;
+  Checks checks("EvalsAsked");
+  EvalsAsked asked{.asked = checks.Below(in.asked(), kTurnsMax + 1, "asked"),
+                   .left = checks.Below(in.left(), kTurnsMax + 1, "left"),
+                   .last_sequence = in.last_sequence()};
+  if (!checks.ok()) return checks.status();
+  return AgentMessage(asked);
+}
 StatusOr<AgentMessage> Read(const v1::StepReady& in) {
   Checks checks("StepReady");
   StepReady ready;
@@ -134,6 +148,13 @@ void Write(const CorpusChunk& chunk, v1::CoordinatorMessage* out) {
   to->set_total_bytes(chunk.total_bytes);
   to->set_offset_bytes(chunk.offset);
   to->set_data(chunk.bytes);
+}
+void Write(const AskEvals& ask, v1::CoordinatorMessage* out) {
+  v1::AskEvals* to = out->mutable_ask_evals();
+  to->set_part(ask.part);
+  to->set_parts(ask.parts);
+  to->set_at_once(ask.at_once);
+  to->set_limit_ns(ask.limit.count());
 }
 void Write(const PrepareStep& prepare, v1::CoordinatorMessage* out) {
   v1::PrepareStep* to = out->mutable_prepare_step();
@@ -189,6 +210,17 @@ StatusOr<CoordinatorMessage> Read(const v1::CorpusChunk& in) {
   chunk.offset = in.offset_bytes();
   chunk.bytes = in.data();
   return CoordinatorMessage(std::move(chunk));
+}
+StatusOr<CoordinatorMessage> Read(const v1::AskEvals& in) {
+  Checks checks("AskEvals");
+  AskEvals ask;
+  ask.parts = checks.Between(in.parts(), 1, limits::kAgentsMax, "parts");
+  checks.Require(in.part() < in.parts(), "part", "below parts");
+  ask.part = in.part();
+  ask.at_once = checks.Between(in.at_once(), 1, 64, "at_once");
+  ask.limit = checks.PositiveSpan(in.limit_ns(), "limit_ns");
+  if (!checks.ok()) return checks.status();
+  return CoordinatorMessage(ask);
 }
 StatusOr<CoordinatorMessage> Read(const v1::PrepareStep& in) {
   Checks checks("PrepareStep");
@@ -266,6 +298,8 @@ StatusOr<AgentMessage> FromProto(const v1::AgentMessage& in) {
       return AgentMessage(Stopped{.last_sequence = in.stopped().last_sequence()});
     case v1::AgentMessage::kFault:
       return Read(in.fault());
+    case v1::AgentMessage::kEvalsAsked:
+      return Read(in.evals_asked());
     case v1::AgentMessage::KIND_NOT_SET:
       break;
   }
@@ -292,6 +326,8 @@ StatusOr<CoordinatorMessage> FromProto(const v1::CoordinatorMessage& in) {
       return Read(in.stop());
     case v1::CoordinatorMessage::kEndMeasure:
       return Read(in.end_measure());
+    case v1::CoordinatorMessage::kAskEvals:
+      return Read(in.ask_evals());
     case v1::CoordinatorMessage::KIND_NOT_SET:
       break;
   }

@@ -5,6 +5,7 @@
 
 #include "common/base/json_text.h"
 #include "common/wire/checks.h"
+#include "common/wire/eval_codec.h"
 #include "plimsoll/v1/plan.pb.h"
 
 namespace plimsoll {
@@ -163,6 +164,7 @@ void ToProto(const RunPlan& plan, v1::RunPlan* out) {
   out->set_history(plan.history == History::kLive ? v1::HISTORY_LIVE : v1::HISTORY_RECORDED);
   ToProto(plan.failure, out->mutable_failure());
   ToProto(plan.target, out->mutable_target());
+  if (plan.evals) wire::ToProto(*plan.evals, out->mutable_evals());
 }
 
 namespace {
@@ -220,6 +222,9 @@ StatusOr<RunPlan> FromProto(const v1::RunPlan& in) {
   }
   ASSIGN_OR_RETURN(plan.failure, FromProto(in.failure()));
   ASSIGN_OR_RETURN(plan.target, FromProto(in.target()));
+  if (in.has_evals()) {
+    ASSIGN_OR_RETURN(plan.evals, wire::FromProto(in.evals()));
+  }
   return plan;
 }
 

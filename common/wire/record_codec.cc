@@ -5,6 +5,7 @@
 
 #include "common/base/limits.h"
 #include "common/wire/checks.h"
+#include "common/wire/eval_codec.h"
 #include "common/wire/parse.h"
 #include "fmt/format.h"
 #include "plimsoll/v1/records.pb.h"
@@ -114,6 +115,7 @@ void WriteCounts(const RecordBatch& batch, v1::RecordBatch* out) {
   WriteColumn(batch, out->mutable_tokens_asked(),
               [](const CallRecord& r) { return r.tokens_asked; });
   WriteColumn(batch, out->mutable_answer_flags(), [](const CallRecord& r) { return r.answer; });
+  WriteColumn(batch, out->mutable_tool_faults(), [](const CallRecord& r) { return r.tool_faults; });
 }
 
 // A column as it is read: an absent one is all zeros.
@@ -164,7 +166,8 @@ struct Columns {
         resends(in.resends(), n, "resends", c),
         messages(in.messages(), n, "messages", c),
         asked(in.tokens_asked(), n, "tokens_asked", c),
-        answer(in.answer_flags(), n, "answer_flags", c) {}
+        answer(in.answer_flags(), n, "answer_flags", c),
+        faults(in.tool_faults(), n, "tool_faults", c) {}
 
   Column<std::int32_t> step;
   Column<std::uint32_t> lane, play, session, call, stream, attempts_before, tier, block;
@@ -173,7 +176,7 @@ struct Columns {
       last_token, duration;
   Column<std::uint32_t> tokens_in, cached, out, in_first, chunks, planned, status;
   Column<int> outcome;
-  Column<std::uint32_t> flags, resends, messages, asked, answer;
+  Column<std::uint32_t> flags, resends, messages, asked, answer, faults;
 };
 
 template <typename Small>
@@ -249,6 +252,11 @@ void ReadCounts(const Columns& in, std::size_t i, CallRecord* record, Checks* ch
       (answer & (kToolCallsValid | kToolCallsInvalid)) != (kToolCallsValid | kToolCallsInvalid),
       "answer_flags", "tool calls valid or invalid, not both");
   record->answer = static_cast<std::uint8_t>(answer);
+  const std::uint32_t faults = in.faults[i];
+  checks->Require(AreToolFaultBits(faults), "tool_faults", "known bits");
+  checks->Require(faults == 0 || (answer & kToolCallsInvalid) != 0, "tool_faults",
+                  "of an answer whose tool calls are invalid");
+  record->tool_faults = static_cast<ToolFaultBits>(faults);
 }
 
 }  // namespace
@@ -262,6 +270,7 @@ void ToProto(const RecordBatch& batch, v1::RecordBatch* out) {
   WriteIdentity(batch, out);
   WriteStamps(batch, out);
   WriteCounts(batch, out);
+  wire::WriteEvals(batch.evals, out);
 }
 
 StatusOr<RecordBatch> FromProto(const v1::RecordBatch& in) {
@@ -277,6 +286,7 @@ StatusOr<RecordBatch> FromProto(const v1::RecordBatch& in) {
   const std::size_t records = in.records();
   const Columns columns(in, records, &checks);
   if (!checks.ok()) return checks.status();
+  ASSIGN_OR_RETURN(batch.evals, wire::ReadEvals(in));
   batch.records.resize(records);
   std::uint32_t step = 0;
   StepNanos released = 0;

@@ -6,6 +6,7 @@
 
 #include "common/base/limits.h"
 #include "common/wire/checks.h"
+#include "common/wire/eval_codec.h"
 #include "common/wire/host_load_codec.h"
 #include "common/wire/parse.h"
 #include "plimsoll/v1/records.pb.h"
@@ -169,6 +170,8 @@ void ToProto(const StepTally& tally, v1::StepTally* out) {
   ToProto(tally.host, out->mutable_host());
   out->set_records_lost(tally.records_lost);
   for (const LaneTally& lane : tally.lanes) ToProto(lane, out->add_lanes());
+  out->set_evals_asked(tally.evals_asked);
+  wire::WriteEvalCounts(tally.evals, out);
 }
 
 StatusOr<StepTally> FromProto(const v1::StepTally& in) {
@@ -192,7 +195,10 @@ StatusOr<StepTally> FromProto(const v1::StepTally& in) {
   tally.records_lost = in.records_lost();
   checks.Require(static_cast<std::uint32_t>(in.lanes_size()) <= limits::kLanesMax, "lanes",
                  "at most 16384");
+  checks.Require(in.evals_asked() <= wire::kCallsOfLaneMax, "evals_asked", "at most 2^40");
   if (!checks.ok()) return checks.status();
+  tally.evals_asked = in.evals_asked();
+  ASSIGN_OR_RETURN(tally.evals, wire::ReadEvalCounts(in));
   std::bitset<limits::kLanesMax> seen;
   for (const v1::LaneTally& lane : in.lanes()) {
     ASSIGN_OR_RETURN(LaneTally read, FromProto(lane));

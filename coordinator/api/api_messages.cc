@@ -8,6 +8,7 @@
 #include "coordinator/api/agent_messages.h"
 #include "coordinator/api/bar_messages.h"
 #include "coordinator/api/cost_messages.h"
+#include "coordinator/api/eval_messages.h"
 #include "coordinator/api/replay_messages.h"
 #include "coordinator/api/server_messages.h"
 #include "plimsoll/v1/api.pb.h"
@@ -21,7 +22,7 @@ static_assert(static_cast<int>(Lean::kFail) == v1::LEAN_FAIL);
 static_assert(static_cast<int>(FindingLevel::kBlocking) == v1::FINDING_LEVEL_BLOCKING);
 static_assert(static_cast<int>(StepKind::kRefinement) == v1::STEP_KIND_REFINEMENT);
 static_assert(static_cast<int>(RunState::kFailed) == v1::RUN_STATE_FAILED);
-static_assert(static_cast<int>(RunPhase::kSettle) + 1 == v1::PHASE_SETTLE);
+static_assert(static_cast<int>(kLastPhase) + 1 == v1::PHASE_SETTLE);
 static_assert(static_cast<int>(StepPart::kCoolDown) + 1 == v1::STEP_PART_COOL_DOWN);
 
 v1::Verdict Of(Verdict verdict) {
@@ -150,6 +151,7 @@ void Fill(const FidelitySummary& fidelity, v1::Fidelity* out) {
   out->set_reasoning_only(fidelity.reasoning_only);
   out->set_hidden_reasoning(fidelity.hidden_reasoning);
   Fill(fidelity.doubts, out->mutable_doubts());
+  FillFaults(fidelity.tool_faults, out);
 }
 
 void Fill(const PreflightSummary& preflight, v1::Preflight* out) {
@@ -230,6 +232,7 @@ void FillModel(const ReportModel& model, v1::Run* out) {
   out->set_model(ValidUtf8(model.model));
   if (model.target) out->set_target_sessions(*model.target);
   for (const Limit& limit : model.bar.limits) FillLimit(limit, out->add_bar());
+  if (model.bar.evals.asks()) FillEvalBar(model.bar.evals, out->mutable_eval_bar());
   if (!model.steps.empty()) {
     out->mutable_verdict()->set_verdict(Of(model.verdict.verdict));
     out->mutable_verdict()->set_exit_code(model.verdict.exit_code);
@@ -310,6 +313,7 @@ void ToApi(const ReportedStep& step, v1::Step* out) {
   for (const Identity& identity : s.identities) Fill(identity, out->add_identities());
   for (const std::string& note : step.notes) out->add_notes(ValidUtf8(note));
   Fill(s.origin, out->mutable_origin());
+  if (s.evals) FillEvals(*s.evals, out->mutable_evals());
   if (s.server) FillServer(*s.server, out->mutable_server());
   for (const Suspicion& suspicion : s.suspicions) {
     v1::Suspicion* to = out->add_suspicions();

@@ -45,8 +45,9 @@ Status WriteAgents(const RunRepo& repo, const std::string& run, RowForm form, Ou
 }
 
 // A batch at a time: 512 records, some hundred kilobytes of text.
-Status WriteRecords(const RunRepo& repo, const std::string& run, RowForm form, OutputFile& out) {
-  RETURN_IF_ERROR(out.Write(RecordHeader(form)));
+Status WriteRecords(const RunRepo& repo, const std::string& run, RowForm form, bool evals,
+                    OutputFile& out) {
+  RETURN_IF_ERROR(out.Write(evals ? EvalHeader(form) : RecordHeader(form)));
   std::string text;
   return repo.ScanBatches(run, [&](const keys::BatchKey& key, std::string_view bytes) {
     auto batch = DecodeBatch(bytes);
@@ -55,7 +56,11 @@ Status WriteRecords(const RunRepo& repo, const std::string& run, RowForm form, O
                                              key.agent_slot, MessageOf(batch.status())));
     }
     text.clear();
-    for (const CallRecord& record : batch->records) AppendRecord(form, key, record, &text);
+    if (evals) {
+      for (const EvalRecord& record : batch->evals) AppendEval(form, key, record, &text);
+    } else {
+      for (const CallRecord& record : batch->records) AppendRecord(form, key, record, &text);
+    }
     return out.Write(text);
   });
 }
@@ -81,7 +86,9 @@ Status Export(const ExportFlags& flags) {
   } else if (!flags.agents.empty()) {
     RETURN_IF_ERROR(WriteAgents(repo, run->id, form_of(flags.agents), out));
   } else {
-    RETURN_IF_ERROR(WriteRecords(repo, run->id, form_of(flags.records), out));
+    const bool evals = !flags.evals.empty();
+    const RowForm form = form_of(evals ? flags.evals : flags.records);
+    RETURN_IF_ERROR(WriteRecords(repo, run->id, form, evals, out));
   }
   return out.Finish();
 }

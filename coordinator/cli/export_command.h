@@ -13,7 +13,8 @@ struct ExportFlags {
   std::string parts;    // The same.
   std::string agents;   // The same.
   std::string records;  // The same.
-  std::string pages;    // "jsonl"; exactly one of the five is given.
+  std::string evals;    // The same.
+  std::string pages;    // "jsonl"; exactly one of the six is given.
   std::string out;      // Empty: standard output.
 };
 

@@ -143,7 +143,8 @@ Status RunApp::SetUp() {
   ASSIGN_OR_RETURN(plan_, MakeRunPlan(loaded_.scenario, *loaded_.corpus,
                                       {.run_id = info_.id,
                                        .nonce = info_.nonce,
-                                       .corpus_digest = loaded_.corpus_digest}));
+                                       .corpus_digest = loaded_.corpus_digest,
+                                       .eval_set = loaded_.evals_text}));
   ASSIGN_OR_RETURN(secrets_, ReadTargetSecrets(plan_.target));
   target_ = std::make_unique<HttpCallTransport>(http_, loop_, plan_.target, secrets_);
   RETURN_IF_ERROR(StartSignals());
@@ -183,6 +184,7 @@ Status RunApp::StartLinks() {
               .corpus = loaded_.corpus,
               .corpus_bytes = loaded_.corpus_bytes,
               .build = kVersion,
+              .evals = loaded_.evals,
               .servers = RulesOf(loaded_.scenario)},
       RunDeps{.scheduler = loop_,
               .links = *links_,
@@ -318,6 +320,7 @@ int RunApp::Run() {
   Say(fmt::format("run {} (seed {}, nonce {})", info_.id, info_.seed, info_.nonce));
   for (const std::string& warning : SecretsSaid(loaded_.recipe)) Say(warning);
   for (const std::string& doubt : loaded_.baseline_doubts) Say("warning: " + doubt);
+  if (loaded_.evals != nullptr) Say(EvalsSaid(loaded_));
   if (api_ != nullptr) Say(ApiAddresses());
   {
     // The third leaves with what there is; one more, while that is written, ends the process: the

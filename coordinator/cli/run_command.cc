@@ -17,6 +17,7 @@
 #include "coordinator/cli/scenario_files.h"
 #include "coordinator/cli/signal_check.h"
 #include "coordinator/cli/signals_text.h"
+#include "coordinator/planning/eval_plan.h"
 #include "coordinator/report/text_layout.h"
 #include "coordinator/run/run_machine.h"
 
@@ -58,11 +59,19 @@ int CheckMain(int argc, const char* const* argv) {
   auto loaded = LoadScenario(path);
   if (!loaded.ok()) return Fail(loaded.status());
   if (const Status status = ReadBaselines(store, &*loaded); !status.ok()) return Fail(status);
-  auto plan = MakeRunPlan(loaded->scenario, *loaded->corpus,
-                          {.run_id = "check", .corpus_digest = loaded->corpus_digest});
+  auto plan = MakeRunPlan(
+      loaded->scenario, *loaded->corpus,
+      {.run_id = "check", .corpus_digest = loaded->corpus_digest, .eval_set = loaded->evals_text});
   if (!plan.ok()) return Fail(plan.status());
   const DryPlan dry = MakeDryPlan(loaded->scenario, *plan, *loaded->corpus);
   std::fputs(CheckText(loaded->scenario, *plan, *loaded->corpus, dry).c_str(), stdout);
+  if (loaded->evals != nullptr) {
+    std::fputs("\n", stdout);
+    for (const std::string& line :
+         EvalLines(loaded->scenario, *loaded->evals, loaded->evals_label, dry)) {
+      std::fputs(LabelledLine("evals", line).c_str(), stdout);
+    }
+  }
   for (const std::string& doubt : loaded->baseline_doubts) {
     std::fputs(LabelledLine("warning", doubt).c_str(), stdout);
   }

@@ -79,9 +79,10 @@ struct Words {
 };
 
 CLI::App* AddExport(CLI::App& app, Words& words) {
-  CLI::App* out = app.add_subcommand("export",
-                                     "Steps, records or servers' pages of one run, for other "
-                                     "programs (docs/api.md lists the columns)");
+  CLI::App* out =
+      app.add_subcommand("export",
+                         "Steps, records, evals or servers' pages of one run, for other "
+                         "programs (docs/api.md lists the columns)");
   out->add_option("ID", words.id, "Its id, or an unambiguous beginning")->required();
   out->add_option("--store", words.store, "Folder that keeps runs (./plimsoll-store)");
   CLI::Option_group* what = out->add_option_group("what");
@@ -95,6 +96,8 @@ CLI::App* AddExport(CLI::App& app, Words& words) {
       ->check(CLI::IsMember({"csv", "jsonl"}));
   what->add_option("--records", words.flags.records,
                    "csv or jsonl: a line a record, by agent slot, incarnation and sequence")
+      ->check(CLI::IsMember({"csv", "jsonl"}));
+  what->add_option("--evals", words.flags.evals, "csv or jsonl: a line an eval, in the same order")
       ->check(CLI::IsMember({"csv", "jsonl"}));
   what->add_option("--pages", words.flags.pages,
                    "jsonl: a line for each page of metrics that a server gave, with the page")

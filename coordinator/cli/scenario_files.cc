@@ -13,6 +13,7 @@
 #include "coordinator/cli/corpus_files.h"
 #include "coordinator/cli/recipe_files.h"
 #include "coordinator/cli/signal_files.h"
+#include "coordinator/evals/builtin_sets.h"
 #include "coordinator/scenario/scenario_reader.h"
 
 namespace plimsoll {
@@ -47,6 +48,25 @@ Status LoadCorpus(LoadedScenario* loaded) {
   return absl::OkStatus();
 }
 
+Status LoadEvals(LoadedScenario* loaded) {
+  if (!loaded->scenario.evals) return absl::OkStatus();
+  const EvalsSpec& spec = *loaded->scenario.evals;
+  if (spec.file.empty()) {
+    ASSIGN_OR_RETURN(loaded->evals_text, BuiltinSetText(spec.builtin));
+    loaded->evals_label = spec.builtin;
+  } else {
+    auto text = ReadWholeFile(spec.file, kEvalSetBytesMax);
+    if (!text.ok()) return Annotate(text.status(), spec.file);
+    loaded->evals_text = *std::move(text);
+    loaded->evals_label = std::filesystem::path(spec.file).filename().string();
+  }
+  // Each case proves itself here, before a window is spent.
+  auto set = ReadEvalSet(spec.file.empty() ? spec.builtin : spec.file, loaded->evals_text);
+  if (!set.ok()) return set.status();
+  loaded->evals = std::make_shared<const EvalSet>(*std::move(set));
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 StatusOr<LoadedScenario> LoadScenario(const std::string& path) {
@@ -62,8 +82,15 @@ StatusOr<LoadedScenario> LoadScenario(const std::string& path) {
   if (loaded.scenario.signals.has_value()) {
     ASSIGN_OR_RETURN(loaded.scrape, MakeScrapePlan(*loaded.scenario.signals));
   }
+  RETURN_IF_ERROR(LoadEvals(&loaded));
   RETURN_IF_ERROR(LoadCorpus(&loaded));
   return loaded;
+}
+
+std::string EvalsSaid(const LoadedScenario& loaded) {
+  return fmt::format("evals: {}, {} cases (SHA-256 {}), {:.4g}% of all requests",
+                     loaded.evals_label, loaded.evals->cases.size(), Sha256Hex(loaded.evals_text),
+                     loaded.scenario.evals->share * 100);
 }
 
 std::string MakeRunId(WallTime now, const std::string& name) {

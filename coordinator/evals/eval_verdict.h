@@ -20,16 +20,10 @@
 
 #include "common/record/eval_outcome.h"
 #include "common/stats/clopper_pearson.h"
+#include "coordinator/judge/bar.h"
 #include "coordinator/judge/verdict.h"
 
 namespace plimsoll {
-
-struct EvalBar {
-  std::optional<double> pass_rate;  // At least this share passes, 0…1; absent: no threshold.
-  std::optional<double>
-      drop;  // At most so much below the unloaded rate, 0…1; absent: not compared.
-  friend bool operator==(const EvalBar&, const EvalBar&) = default;
-};
 
 // What evals under load are divided by, from their counts per block: the blocks' variance of passes
 // over the binomial one, at least 1. 1 with fewer than five blocks that judged any.

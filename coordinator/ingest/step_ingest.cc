@@ -189,6 +189,7 @@ void StepIngest::CountOutput(const CallRecord& record, CellCounts& counts) {
   if ((record.flags & kToolCallPresent) != 0 || invalid) ++f.tool_present;
   if (valid) ++f.tool_valid;
   if (invalid) ++f.tool_invalid;
+  f.tool_faults.Add(record.tool_faults);
   if (valid || invalid) ++counts.tool_answers;
   if (invalid) ++counts.tool_invalid;
   if ((record.answer & kReasoningOnly) != 0) ++f.reasoning_only;

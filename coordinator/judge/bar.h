@@ -53,8 +53,19 @@ struct Limit {
   friend bool operator==(const Limit&, const Limit&) = default;
 };
 
+// What is asked of evals (docs/evals.md). No limit on calls, and no part that can hold a step: it
+// enters a step's verdict only when it confidently fails.
+struct EvalBar {
+  std::optional<double> pass_rate;  // At least this share passes, 0…1; absent: no threshold.
+  // At most so much below the unloaded rate, 0…1; absent: not compared.
+  std::optional<double> drop;
+  bool asks() const { return pass_rate || drop; }
+  friend bool operator==(const EvalBar&, const EvalBar&) = default;
+};
+
 struct Bar {
   std::vector<Limit> limits;  // In the order in which they are printed.
+  EvalBar evals;
   friend bool operator==(const Bar&, const Bar&) = default;
 };
 

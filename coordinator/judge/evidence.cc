@@ -17,6 +17,7 @@ void FidelityEvidence::Merge(const FidelityEvidence& other) {
   tool_present += other.tool_present;
   tool_valid += other.tool_valid;
   tool_invalid += other.tool_invalid;
+  tool_faults.Add(other.tool_faults);
   reasoning_only += other.reasoning_only;
   hidden_reasoning += other.hidden_reasoning;
   doubts.Merge(other.doubts);

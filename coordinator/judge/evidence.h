@@ -11,6 +11,7 @@
 #include "common/record/host_load.h"
 #include "common/record/outcome.h"
 #include "common/record/tally.h"
+#include "common/record/tool_fault.h"
 #include "common/stats/histogram.h"
 #include "coordinator/judge/replay_summary.h"
 #include "coordinator/judge/suspicion_counts.h"
@@ -121,6 +122,7 @@ struct FidelityEvidence {
   std::uint64_t tool_present = 0;
   std::uint64_t tool_valid = 0;
   std::uint64_t tool_invalid = 0;  // What is neither was cut by its cap.
+  FaultyAnswers tool_faults;       // Of tool_invalid, by what is wrong.
   std::uint64_t reasoning_only = 0;
   std::uint64_t hidden_reasoning = 0;
   UsageDoubts doubts;

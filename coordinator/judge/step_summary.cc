@@ -99,7 +99,8 @@ FidelitySummary SummarizeFidelity(const FidelityEvidence& e) {
                           .tool_invalid = e.tool_invalid,
                           .reasoning_only = e.reasoning_only,
                           .hidden_reasoning = e.hidden_reasoning,
-                          .doubts = e.doubts};
+                          .doubts = e.doubts,
+                          .tool_faults = e.tool_faults};
   if (e.tokens_asked > 0) {
     summary.output_ratio = static_cast<double>(e.tokens_came) / static_cast<double>(e.tokens_asked);
   }

@@ -11,6 +11,7 @@
 #include "common/plan/plan.h"
 #include "common/record/outcome.h"
 #include "common/record/tally.h"
+#include "coordinator/judge/eval_summary.h"
 #include "coordinator/judge/evidence.h"
 #include "coordinator/judge/server_summary.h"
 #include "coordinator/judge/step_origin.h"
@@ -70,6 +71,7 @@ struct FidelitySummary {
   std::uint64_t reasoning_only = 0;    // ok answers of reasoning and nothing else.
   std::uint64_t hidden_reasoning = 0;  // Usage counts reasoning that was not streamed.
   UsageDoubts doubts;                  // Of ok calls.
+  FaultyAnswers tool_faults;           // Of tool_invalid, by what is wrong.
   friend bool operator==(const FidelitySummary&, const FidelitySummary&) = default;
 };
 
@@ -97,6 +99,7 @@ struct StepSummary {
   // at its end (lane states, requests in flight, unsent calls, of themselves) is missing.
   std::optional<Duration> broken_off_after;
   StepOrigin origin;
+  std::optional<EvalSummary> evals;     // Absent: none was asked. In none of the numbers above.
   std::optional<ServerSummary> server;  // Absent: no server was asked, or the step was broken off.
 };
 

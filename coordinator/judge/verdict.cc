@@ -82,6 +82,9 @@ std::string PartsWith(const StepVerdict& step, Verdict verdict) {
     if (!names.empty()) names += ", ";
     names += LabelOf(step, i);
   }
+  if (verdict == Verdict::kFail && !step.failed_beside.empty()) {
+    names += (names.empty() ? "" : ", ") + step.failed_beside;
+  }
   return names;
 }
 

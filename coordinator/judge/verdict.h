@@ -54,6 +54,8 @@ struct StepVerdict {
   std::vector<PartVerdict> parts;    // In the bar's order; of a void step all read no data.
   double offered_share = 0;
   double sent_share = 0;
+  // What failed the step beside its parts, in a word: "evals". Empty: nothing.
+  std::string failed_beside;
   bool holds() const { return verdict == Verdict::kPass; }
 };
 
@@ -69,7 +71,8 @@ std::string LabelOf(const StepVerdict& step, std::size_t index);
 std::string FirstReason(const StepVerdict& step);
 // "TTFT: P90 of …": label and reason of the parts of `step` with `verdict`, in the bar's order.
 std::vector<std::string> ReasonsWith(const StepVerdict& step, Verdict verdict);
-// "TTFT" or "TTFT, errors": the parts of `step` with `verdict`, in the bar's order; "" if none.
+// "TTFT" or "TTFT, errors": the parts of `step` with `verdict`, in the bar's order, and of a fail
+// what failed it beside them; "" if none.
 std::string PartsWith(const StepVerdict& step, Verdict verdict);
 
 }  // namespace plimsoll

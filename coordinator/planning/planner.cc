@@ -7,6 +7,7 @@
 
 #include "common/plan/corpus_index.h"
 #include "common/plan/lanes.h"
+#include "coordinator/planning/eval_plan.h"
 
 namespace plimsoll {
 namespace {
@@ -66,6 +67,7 @@ StatusOr<RunPlan> MakeRunPlan(const Scenario& scenario, const Corpus& corpus,
   plan.context_limit = scenario.replay.context_limit;
   plan.history = scenario.replay.history;
   plan.target = scenario.target;
+  if (scenario.evals) plan.evals = MakeEvalPlan(*scenario.evals, identity.eval_set);
   RETURN_IF_ERROR(CheckTiers(plan, corpus));
   return plan;
 }
@@ -76,6 +78,7 @@ RunSettings MakeRunSettings(const Scenario& scenario) {
   settings.target = scenario.sweep.target;
   settings.step = MakeStepPlan(scenario.sweep, 0, scenario.sweep.sessions.front());
   settings.agents = scenario.fleet.size();
+  if (scenario.evals) settings.mini_run = MakeMiniRun(*scenario.evals, settings.agents);
   settings.local_agents = scenario.fleet.local > 0;
   settings.gather_limit = scenario.fleet.wait;
   const std::vector<TierPlan> tiers = TiersOf(scenario);

@@ -16,6 +16,7 @@ struct RunIdentity {
   std::string run_id;
   std::uint64_t nonce = 0;  // Salts this run's prompts.
   std::string corpus_digest;
+  std::string eval_set = {};  // The text that the scenario's evals name.
 };
 
 // The plan that agents get. InvalidArgument if a tier of the mix has no session in the corpus,

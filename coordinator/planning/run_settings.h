@@ -19,6 +19,14 @@ struct TierLadder {
   friend bool operator==(const TierLadder&, const TierLadder&) = default;
 };
 
+// The mini run of evals before the first step. At no load: a few in flight over the whole fleet.
+struct MiniRunSettings {
+  std::uint32_t askers = 0;   // Agents that ask; 0: there are no evals.
+  std::uint32_t at_once = 0;  // Each of them.
+  Duration limit{};
+  friend bool operator==(const MiniRunSettings&, const MiniRunSettings&) = default;
+};
+
 struct RunSettings {
   std::vector<std::uint32_t> sessions;  // Planned steps, rising.
   std::optional<std::uint32_t> target;
@@ -33,6 +41,7 @@ struct RunSettings {
   // For all steps, from the first one's preparation on; absent: no limit.
   std::optional<Duration> budget;
   bool refine = false;  // What is left of the budget goes to the gap around the capacity.
+  MiniRunSettings mini_run;
   bool drain_between_steps = false;  // The lanes of a step end before the next one.
   // How long the deployment is awaited where it was before the run; absent: no server is asked.
   std::optional<Duration> back_limit;

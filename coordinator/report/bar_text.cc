@@ -32,6 +32,14 @@ std::string BarSentence(const Bar& bar) {
                         TraitsOf(limit.metric).at_most ? "<=" : ">=", LimitText(limit),
                         OriginText(limit));
   }
+  if (bar.evals.pass_rate) {
+    text += fmt::format("{}evals >= {:.4g}% right", text.empty() ? "" : " · ",
+                        *bar.evals.pass_rate * 100);
+  }
+  if (bar.evals.drop) {
+    text += fmt::format("{}evals at most {:.4g} points below unloaded", text.empty() ? "" : " · ",
+                        *bar.evals.drop * 100);
+  }
   return text;
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "coordinator/judge/metrics.h"
+#include "coordinator/report/eval_rows.h"
 #include "coordinator/report/export_line.h"
 
 namespace plimsoll {
@@ -178,6 +179,8 @@ void AppendStepLine(LineKind kind, const StepRow& row, const std::optional<CostS
     PartFields(TraitsOf(metric).key, PartOf(s.verdict, metric), line);
   }
   CostFields(s, price, line);
+  ToolFaultFields(s.fidelity.tool_faults, line);
+  EvalFields(s.evals, line);
   line.Text("notes", Joined(row.notes));
   line.End();
 }
@@ -275,6 +278,7 @@ void AppendRecordLine(LineKind kind, const keys::BatchKey& batch, const CallReco
   line.Flag("hidden_reasoning", (r.answer & kHiddenReasoning) != 0);
   line.Flag("last_attempt", (r.flags & kLastAttempt) != 0);
   line.Count("resends", static_cast<unsigned>(r.resends));
+  line.Text("tool_call_faults", FaultNames(r.tool_faults));
   line.End();
 }
 
@@ -322,6 +326,19 @@ void AppendParts(RowForm form, const StepRow& row, std::string* out) {
 void AppendRecord(RowForm form, const keys::BatchKey& batch, const CallRecord& record,
                   std::string* out) {
   AppendRecordLine(KindOf(form), batch, record, out);
+}
+
+std::string EvalHeader(RowForm form) {
+  std::string header;
+  if (form == RowForm::kCsv) {
+    AppendEvalLine(LineKind::kCsvHeader, keys::BatchKey{}, EvalRecord{}, &header);
+  }
+  return header;
+}
+
+void AppendEval(RowForm form, const keys::BatchKey& batch, const EvalRecord& eval,
+                std::string* out) {
+  AppendEvalLine(KindOf(form), batch, eval, out);
 }
 
 }  // namespace plimsoll

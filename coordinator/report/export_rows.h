@@ -8,6 +8,7 @@
 #include <string>
 
 #include "common/record/call_record.h"
+#include "common/record/eval_record.h"
 #include "coordinator/store/keys.h"
 #include "coordinator/store/run_values.h"
 
@@ -19,6 +20,7 @@ enum class RowForm : std::uint8_t { kCsv, kJsonl };
 std::string StepHeader(RowForm form);
 std::string PartHeader(RowForm form);
 std::string RecordHeader(RowForm form);
+std::string EvalHeader(RowForm form);
 
 // Each appends one line, but for parts. `price`: of the deployment, if known.
 void AppendStep(RowForm form, const StepRow& row, std::string* out,
@@ -28,5 +30,7 @@ void AppendParts(RowForm form, const StepRow& row, std::string* out);
 // `batch` says who sent the record, and in which batch.
 void AppendRecord(RowForm form, const keys::BatchKey& batch, const CallRecord& record,
                   std::string* out);
+void AppendEval(RowForm form, const keys::BatchKey& batch, const EvalRecord& eval,
+                std::string* out);
 
 }  // namespace plimsoll

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "coordinator/report/eval_text.h"
+
 namespace plimsoll {
 namespace {
 
@@ -32,6 +34,9 @@ std::string PromptSentence(const FidelitySummary& f) {
 std::string ToolSentence(const FidelitySummary& f) {
   std::string text = fmt::format("in {} answers: {} well formed, {} malformed", f.tool_present,
                                  f.tool_valid, f.tool_invalid);
+  if (const std::string faults = FaultSentence(f.tool_faults); !faults.empty()) {
+    text += fmt::format(" ({})", faults);
+  }
   const std::uint64_t judged = f.tool_valid + f.tool_invalid;
   if (judged < f.tool_present) {
     text += fmt::format(", {} cut by their cap", f.tool_present - judged);

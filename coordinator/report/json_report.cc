@@ -5,6 +5,8 @@
 #include "common/json/json.h"
 #include "coordinator/judge/metrics.h"
 #include "coordinator/report/agent_figures.h"
+#include "coordinator/report/eval_json.h"
+#include "coordinator/report/replay_json.h"
 #include "coordinator/report/server_json.h"
 
 namespace plimsoll {
@@ -141,28 +143,6 @@ Json OutcomesOf(const ErrorSummary& errors) {
   return json;
 }
 
-Json TierOf(const TierReplay& tier, bool told) {
-  const FidelityCounts& f = tier.fidelity;
-  const ContextCounts& c = tier.context;
-  return {{"tier", tier.name},
-          {"pauses", Known(told, f.pauses)},
-          {"pause_recorded_s", Known(told, ToSeconds(Duration(f.pause_recorded_ns)))},
-          {"pause_removed_s", Known(told, ToSeconds(Duration(f.pause_removed_ns)))},
-          {"answers_kept", Known(told, f.answers_kept)},
-          {"answers_over_limit", Known(told, f.answers_over_limit)},
-          {"answers_without_content", Known(told, f.answers_without_content)},
-          {"turns_live", Known(told, f.turns_live)},
-          {"turns_recorded", Known(told, f.turns_recorded)},
-          {"corpus_sessions", c.sessions},
-          {"corpus_sessions_dropped", c.sessions_dropped},
-          {"corpus_sessions_cut", c.sessions_cut},
-          {"corpus_calls", c.calls},
-          {"corpus_calls_left_out", c.calls_left_out},
-          {"corpus_calls_over_limit_sent", c.calls_over},
-          {"corpus_prompt_tokens", c.tokens},
-          {"corpus_prompt_tokens_left_out", c.tokens_left_out}};
-}
-
 Json Of(const PartCapacity& part);
 Json Of(const ReportedStep& step);
 
@@ -171,19 +151,6 @@ Json ListOf(const std::vector<T>& values) {
   Json list = Json::array();
   for (const T& value : values) list.push_back(Of(value));
   return list;
-}
-
-Json ReplayOf(const ReplaySummary& replay, bool told) {
-  const ContextLimit& limit = replay.context_limit;
-  Json tiers = Json::array();
-  for (const TierReplay& tier : replay.tiers) tiers.push_back(TierOf(tier, told));
-  return {{"think_time", replay.think_time == ThinkTime::kNone ? "none" : "recorded"},
-          {"think_time_cap_s",
-           Known(replay.think_time != ThinkTime::kNone, ToSeconds(replay.think_time_cap))},
-          {"context_limit_tokens", limit.tokens > 0 ? Json(limit.tokens) : Json()},
-          {"over_limit", Name(limit.policy)},
-          {"history", replay.history == History::kLive ? "live" : "recorded"},
-          {"tiers", std::move(tiers)}};
 }
 
 Json TtftOf(const TtftSummary& ttft) {
@@ -237,9 +204,13 @@ Json Of(const UsageDoubts& doubts) {
 
 Json AnswersOf(const StepSummary& s) {
   const FidelitySummary& f = s.fidelity;
-  return {{"in_one_chunk", s.rate.one_chunk},       {"reasoning_only", f.reasoning_only},
-          {"hidden_reasoning", f.hidden_reasoning}, {"with_tool_calls", f.tool_present},
-          {"tool_calls_valid", f.tool_valid},       {"tool_calls_invalid", f.tool_invalid}};
+  return {{"in_one_chunk", s.rate.one_chunk},
+          {"reasoning_only", f.reasoning_only},
+          {"hidden_reasoning", f.hidden_reasoning},
+          {"with_tool_calls", f.tool_present},
+          {"tool_calls_valid", f.tool_valid},
+          {"tool_calls_invalid", f.tool_invalid},
+          {"tool_call_faults", Json::parse(FaultsJson(f.tool_faults))}};
 }
 
 Json Of(const StepOrigin& origin) {
@@ -292,7 +263,8 @@ Json Of(const ReportedStep& step) {
           {"prompt_length", PromptOf(s.fidelity)},
           {"answers", AnswersOf(s)},
           {"usage_doubts", Of(s.fidelity.doubts)},
-          {"replay", Known(!s.replay.tiers.empty(), ReplayOf(s.replay, told))},
+          {"replay", Json::parse(ReplayJson(s.replay, told))},
+          {"evals", Json::parse(EvalsJson(s.evals))},
           {"agents", std::move(agents)},
           {"identities", ListOf(s.identities)},
           {"suspicions", ListOf(s.suspicions)},
@@ -363,6 +335,7 @@ std::string JsonReport(const ReportModel& model) {
       {"target_sessions", Number(model.target)},
       {"corpus", model.corpus},
       {"bar", ListOf(model.bar.limits)},
+      {"eval_bar", Json::parse(EvalBarJson(model.bar.evals))},
       {"verdict",
        {{"verdict", Name(model.verdict.verdict)},
         {"exit_code", model.verdict.exit_code},

@@ -23,11 +23,12 @@ std::string MixText(const std::vector<TierPlan>& mix) {
 
 // Limits alike in what they demand, wherever the numbers come from.
 bool SameBar(const Bar& a, const Bar& b) {
-  return std::equal(a.limits.begin(), a.limits.end(), b.limits.begin(), b.limits.end(),
-                    [](const Limit& x, const Limit& y) {
-                      return x.metric == y.metric && x.quantile == y.quantile &&
-                             x.value == y.value && x.tier == y.tier;
-                    });
+  return a.evals == b.evals && std::equal(a.limits.begin(), a.limits.end(), b.limits.begin(),
+                                          b.limits.end(), [](const Limit& x, const Limit& y) {
+                                            return x.metric == y.metric &&
+                                                   x.quantile == y.quantile && x.value == y.value &&
+                                                   x.tier == y.tier;
+                                          });
 }
 
 std::string ReplayWords(const ReplaySpec& a, const ReplaySpec& b) {
@@ -44,6 +45,13 @@ std::string ReplayWords(const ReplaySpec& a, const ReplaySpec& b) {
   differ(!(a.failure == b.failure), "failure policy");
   if (words.empty() && !(a == b)) words = "replay";
   return words;
+}
+
+// What the deployment is asked beside the load: "basic, 10% of all requests", "none".
+std::string EvalsWords(const std::optional<EvalsSpec>& evals) {
+  if (!evals) return "none";
+  return fmt::format("{}, {} of all requests", evals->file.empty() ? evals->builtin : evals->file,
+                     PrintShare(evals->share));
 }
 
 // What decides when a call counts as failed: "call_deadline 10m against 5m, idle_timeout …".
@@ -186,6 +194,11 @@ std::vector<std::string> LoadDifferences(const ComparedRun& a, const ComparedRun
   if (const std::string replay = ReplayWords(a.scenario.replay, b.scenario.replay);
       !replay.empty()) {
     words.push_back(fmt::format("other replay settings ({})", replay));
+  }
+  const std::string evals_a = EvalsWords(a.scenario.evals);
+  const std::string evals_b = EvalsWords(b.scenario.evals);
+  if (evals_a != evals_b) {
+    words.push_back(fmt::format("other evals beside the load ({} against {})", evals_a, evals_b));
   }
   const Sweep& of_a = a.scenario.sweep;
   const Sweep& of_b = b.scenario.sweep;

@@ -10,8 +10,8 @@
 
 namespace plimsoll {
 
-// Each as "another corpus (…, …)": corpus, mix, bar, replay settings, measured time and blocks,
-// warm-up, drain and prime limit, a call's own time limits, what happens between steps.
+// Each as "another corpus (…, …)": corpus, mix, bar, replay settings, evals, measured time and
+// blocks, warm-up, drain and prime limit, a call's own time limits, what happens between steps.
 std::vector<std::string> LoadDifferences(const ComparedRun& a, const ComparedRun& b);
 
 // What may be the cause of a difference, with how many things it is.

@@ -14,6 +14,7 @@
 #include "coordinator/report/agent_text.h"
 #include "coordinator/report/bar_text.h"
 #include "coordinator/report/cost_text.h"
+#include "coordinator/report/eval_text.h"
 #include "coordinator/report/fidelity_text.h"
 #include "coordinator/report/replay_text.h"
 #include "coordinator/report/server_text.h"
@@ -154,6 +155,11 @@ std::string Legend(const ReportModel& model) {
   add("agent",
       "skew: its start against the common one; late P99: releases behind their plan; loop lag: its "
       "longest stall; cpu%: its busiest second, of one core");
+  if (any([](const StepSummary& s) { return s.evals.has_value(); })) {
+    add("evals",
+        "questions with known answers, asked beside the load and in none of its numbers; they "
+        "decide a step only by failing confidently");
+  }
   if (any([](const StepSummary& s) { return !HostTable(s).empty(); })) {
     add("machine",
         "cores used of those it may use and its busiest thread beside the loop's, worst second; "
@@ -293,6 +299,7 @@ std::string StepDetails(const ReportedStep& step) {
       if (!server.empty()) text += Detail("  server", server);
     }
   }
+  if (s.evals) text += Detail("evals", EvalSentence(*s.evals, s.errors.attempts));
   text += Detail("TTFT", TtftSentence(s.ttft));
   text += Detail("interactivity", InteractivitySentence(step));
   text += Detail("attempts", OutcomeSentence(s.errors));

@@ -96,6 +96,8 @@ std::string PhaseText(const LiveStatus& status) {
                          status.agents_planned);
     case RunPhase::kPrepareRun:
       return "agents take over the plan and the corpus";
+    case RunPhase::kMiniEvals:
+      return "evals without load, before the first step";
     case RunPhase::kReplace:
       return fmt::format("waiting for another agent: {} of {} are here", status.agents_present,
                          status.agents_planned);

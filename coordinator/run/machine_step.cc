@@ -1,9 +1,12 @@
 #include "coordinator/run/machine_step.h"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "common/base/limits.h"
 #include "coordinator/run/ladders.h"
+#include "coordinator/run/run_words.h"
 
 namespace plimsoll {
 
@@ -33,6 +36,29 @@ void SetNextStep(const RunSettings& settings, const SweepDecision& decision, Mac
   if (extends) s.step.warm_up = s.step.prime_limit = Duration{0};
   const bool first_of_tier = s.ladder > 0 && OfLadder(s.history, s.origin.ladder).empty();
   s.fresh = s.steps_made > 0 && !extends && (settings.drain_between_steps || first_of_tier);
+}
+
+bool IsEnding(RunPhase phase) {
+  return phase == RunPhase::kStop || phase == RunPhase::kSettle || phase == RunPhase::kDone;
+}
+
+TargetVerdict MixVerdict(const RunSettings& settings, const MachineState& state) {
+  return JudgeTarget(OfLadder(state.history, kMixLadder), settings.target);
+}
+
+void TakeEnd(const RunSettings& settings, ExitCode code, std::string reason, MachineState* state) {
+  MachineState& s = *state;
+  // What was measured beyond the mix's verdict may be lost; the verdict stands.
+  const bool mix_is_decided = !s.mix_end.empty() || s.origin.kind == StepKind::kRefinement;
+  if (code == ExitCode::kNoData && mix_is_decided) {
+    const TargetVerdict mix = MixVerdict(settings, s);
+    code = static_cast<ExitCode>(mix.exit_code);
+    reason = fmt::format("{}; then {}", s.mix_end.empty() ? mix.reason : s.mix_end, reason);
+  }
+  // Of equals, what ended the run first keeps its reason.
+  if (IsEnding(s.phase) && Precedence(code) <= Precedence(s.end_code)) return;
+  s.end_code = code;
+  s.end_reason = std::move(reason);
 }
 
 }  // namespace plimsoll

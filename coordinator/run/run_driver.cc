@@ -1,6 +1,7 @@
 #include "coordinator/run/run_driver.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -16,6 +17,14 @@ namespace {
 // Plays of a slot's later generations count from here, far beyond what one generation can play.
 constexpr std::uint32_t kPlaysPerGeneration = 1u << 20;
 
+// Beside the load's: their share of what it has open, at most one a lane.
+LaneNeeds WithEvals(LaneNeeds needs, double share) {
+  const double expected = static_cast<double>(needs.expected.connections) * share / (1 - share);
+  needs.expected.connections += static_cast<std::uint64_t>(std::ceil(expected));
+  needs.most.connections += needs.most.lanes;
+  return needs;
+}
+
 }  // namespace
 
 RunDriver::RunDriver(RunSpec spec, RunDeps deps)
@@ -25,6 +34,7 @@ RunDriver::RunDriver(RunSpec spec, RunDeps deps)
       fleet_(deps_.scheduler, deps_.links, *this, spec_.settings.agents, spec_.build),
       slots_(spec_.settings.agents),
       replay_facts_(spec_.plan, *spec_.corpus),
+      evals_(MakeEvalIngest(spec_.evals.get())),
       servers_(deps_.scheduler, deps_.signals, spec_.servers) {
   if (deps_.spawner != nullptr) {
     deps_.spawner->on_exit = [this](std::uint32_t index, const std::string& how) {
@@ -124,6 +134,7 @@ std::vector<LaneSpec> RunDriver::LanesOf(std::uint32_t sessions, std::size_t lad
 void RunDriver::Do(const action::PrepareStep& a) {
   times_.prepared = deps_.scheduler.Now();
   times_.step_start.reset();
+  if (evals_ != nullptr && !steps_from_) SayMiniRun();
   if (!steps_from_) steps_from_ = times_.prepared;
   servers_.LoadBegins();
   looks_.clear();
@@ -135,6 +146,7 @@ void RunDriver::Do(const action::PrepareStep& a) {
                                          replay_facts_.recorded_cycles(), spec_.bar, fit_,
                                          spec_.plan.target.max_tokens);
   ingest_->Expect(replay_facts_.cache_forecast());
+  if (evals_ != nullptr) evals_->BeginStep(a.plan);
   ingest_->LeaveOut(TiersLeftOut(spec_.plan.tiers, spec_.settings, ladder));
   deps_.say(fmt::format("step {}: {} sessions{}", steps_.size() + 1, a.plan.sessions,
                         a.note.empty() ? "" : " (" + a.note + ")"));
@@ -227,6 +239,7 @@ std::vector<LaneNeeds> RunDriver::NeedsOf(std::uint32_t slot) const {
       if (lane.agent_slot == slot) ++per_tier[lane.tier];
     }
     needs.push_back(replay_facts_.NeedsOf(per_tier));
+    if (spec_.plan.evals) needs.back() = WithEvals(needs.back(), spec_.plan.evals->share);
   }
   return needs;
 }
@@ -270,6 +283,7 @@ void RunDriver::OnAgentLost(std::uint32_t slot, const std::string& reason) {
   slots_[slot].lost = true;
   slots_[slot].gate = BatchGate{};
   slots_[slot].closing.reset();
+  slots_[slot].evals_asked.reset();
   slots_[slot].stopped.reset();
   Feed(event::AgentLost{slot, fmt::format("{}: {}", fleet_.hello(slot).name, reason)});
 }
@@ -299,6 +313,9 @@ void RunDriver::OnAgentMessage(std::uint32_t slot, AgentMessage message) {
                                               ready->calls_cut)));
     }
     Feed(event::StepReadyBy{slot, ready->step});
+  } else if (const auto* asked = std::get_if<EvalsAsked>(&message)) {
+    slots_[slot].evals_asked = *asked;
+    EvalsIfComplete(slot);
   } else if (auto* closed = std::get_if<StepClosed>(&message)) {
     slots_[slot].closing = std::move(*closed);
     CloseIfComplete(slot);
@@ -320,9 +337,13 @@ void RunDriver::OnAgentBatch(std::uint32_t slot, RecordBatch batch) {
     if (ingest_ != nullptr) {
       for (const CallRecord& record : batch.records) ingest_->Add(record);
     }
-    records_acked_ += batch.records.size();
+    if (evals_ != nullptr) {
+      for (const EvalRecord& record : batch.evals) evals_->Add(record);
+    }
+    records_acked_ += batch.size();
   }
   fleet_.Ack(slot, state.gate.accepted());
+  EvalsIfComplete(slot);
   CloseIfComplete(slot);
   StopIfComplete(slot);
 }
@@ -333,6 +354,7 @@ void RunDriver::CloseIfComplete(std::uint32_t slot) {
   const StepClosed closed = *std::exchange(state.closing, std::nullopt);
   if (ingest_ == nullptr || closed.tally.step != machine_.state().step.step) return;
   ingest_->Add(closed.tally);
+  if (evals_ != nullptr) evals_->Add(closed.tally);
   state.tally = closed.tally;
   Feed(event::StepClosedBy{slot, closed.tally.step});
 }

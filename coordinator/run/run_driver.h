@@ -12,6 +12,7 @@
 #include "common/base/wall_watch.h"
 #include "coordinator/fleet/fleet.h"
 #include "coordinator/ingest/batch_gate.h"
+#include "coordinator/ingest/eval_ingest.h"
 #include "coordinator/ingest/step_ingest.h"
 #include "coordinator/judge/bar.h"
 #include "coordinator/judge/early_look.h"
@@ -26,6 +27,8 @@
 
 namespace plimsoll {
 
+struct EvalSet;
+
 struct RunSpec {
   RunPlan plan;
   RunSettings settings;
@@ -34,7 +37,8 @@ struct RunSpec {
       corpus;                // Shared with the CLI, which drew its preflight call from it.
   std::string corpus_bytes;  // Shipped to agents that do not hold plan.corpus_digest.
   std::string build;
-  ServerRules servers;  // Where RunDeps::signals are.
+  std::shared_ptr<const EvalSet> evals = nullptr;  // What plan.evals says; null without.
+  ServerRules servers;                             // Where RunDeps::signals are.
 };
 
 struct RunStep {
@@ -90,11 +94,12 @@ class RunDriver final : public FleetEvents {
   // What a slot's present incarnation has sent.
   struct SlotState {
     BatchGate gate;
-    std::optional<StepClosed> closing;  // Waits for its last batch.
-    std::optional<Stopped> stopped;     // Said; its last batch may be on the way.
-    std::optional<StepTally> tally;     // Of the current step.
-    bool lost = false;                  // An agent of the slot, in the current step.
-    Duration clock_uncertainty{};       // When the step's start was converted.
+    std::optional<StepClosed> closing;      // Waits for its last batch.
+    std::optional<EvalsAsked> evals_asked;  // The same.
+    std::optional<Stopped> stopped;         // Said; its last batch may be on the way.
+    std::optional<StepTally> tally;         // Of the current step.
+    bool lost = false;                      // An agent of the slot, in the current step.
+    Duration clock_uncertainty{};           // When the step's start was converted.
     // Counts on with every agent that the slot loses, and over all slots when lanes end.
     std::uint32_t generation = 0;
   };
@@ -121,11 +126,18 @@ class RunDriver final : public FleetEvents {
   void Do(const action::Say& a);
   void Do(const action::Finish& a);
   void Do(const action::EndMeasure& a);
+  void Do(const action::AskEvals& a);
   void Do(const action::AwaitBack&);
 
   void PlanLooks();
   void PlanReads();
   void Look(std::uint32_t done);
+
+  static std::unique_ptr<EvalIngest> MakeEvalIngest(const EvalSet* set);
+  void EvalsIfComplete(std::uint32_t slot);
+  void SayMiniRun() const;
+  void TakeEvals();
+  void JudgeEvals(StepVerdict* verdict, RunStep* step);
 
   void CloseIfComplete(std::uint32_t slot);
   void StopIfComplete(std::uint32_t slot);
@@ -151,8 +163,11 @@ class RunDriver final : public FleetEvents {
   const ReplayFacts replay_facts_;
   TemplateFit fit_;  // As preflight found it.
   std::unique_ptr<StepIngest> ingest_;
-  std::vector<LaneSpec> lanes_;      // Of the current step.
-  std::uint64_t records_acked_ = 0;  // Of the whole run.
+  const std::unique_ptr<EvalIngest> evals_;  // Null: the plan has none.
+  EvalEvidence last_evals_;                  // Of the last judged step: an extension joins it.
+  std::vector<std::uint32_t> evals_over_;    // Slots that wait for servers to be read without them.
+  std::vector<LaneSpec> lanes_;              // Of the current step.
+  std::uint64_t records_acked_ = 0;          // Of the whole run.
   std::vector<RunStep> steps_;
   std::vector<StepFigures> figures_;  // Of the ladder's steps that were judged.
   std::optional<WallWatch> wall_;     // Of the present step.

@@ -7,6 +7,7 @@
 
 #include "common/base/limits.h"
 #include "common/base/text.h"
+#include "coordinator/evals/eval_step.h"
 #include "coordinator/judge/join_evidence.h"
 #include "coordinator/judge/judge_step.h"
 #include "coordinator/judge/server_words.h"
@@ -34,6 +35,11 @@ StepEvidence RunDriver::EvidenceOfStep() {
   evidence.identities.push_back({.name = "records acked = records kept by the store",
                                  .left = static_cast<std::int64_t>(records_acked_),
                                  .right = static_cast<std::int64_t>(deps_.journal.records_kept())});
+  const bool any_lost = std::any_of(evidence.agents.begin(), evidence.agents.end(),
+                                    [](const AgentEvidence& agent) { return agent.lost; });
+  if (evals_ != nullptr && !any_lost) {
+    for (Identity& one : evals_->Identities()) evidence.identities.push_back(std::move(one));
+  }
   replay_facts_.Describe(&evidence.replay);
   if (wall_) {
     wall_->Look();
@@ -64,18 +70,20 @@ void RunDriver::FinishJudging() {
   StepVerdict verdict = judging.verdict;
   RunStep step{.summary = Summarize(evidence, verdict), .note = machine_.state().step_note};
   step.summary.origin = machine_.state().origin;
+  TakeEvals();
   std::optional<ServerCounts> counts;
   if (servers_.asks() && times_.step_start) {
     StepPlan plan = machine_.state().step;
     if (step.summary.origin.failed_early_after) plan.measure = step.summary.origin.measured;
     ServerJudgement judged =
         servers_.Judge(*times_.step_start, plan, step.summary.origin.kind == StepKind::kExtension,
-                       judging.ended, verdict, LoadOf(evidence, verdict));
+                       judging.ended, verdict, LoadOf(evidence, verdict, last_evals_.traffic));
     verdict = step.summary.verdict = std::move(judged.verdict);
     step.summary.server = std::move(judged.summary);
     counts = judged.counts;
   }
   step.summary.suspicions = LookAt(evidence, verdict, counts);
+  JudgeEvals(&verdict, &step);
   if (finding_) {
     step.summary.plan.measure = spec_.settings.step.measure;  // As planned; origin says the rest.
     AddNote(step.note, EarlyWords(*finding_, evidence.plan.measure, ingest_->hung_up()));
@@ -169,6 +177,7 @@ void RunDriver::Do(const action::BreakOffStep&) {
   commit_.Cancel();
   looks_.clear();
   ingest_->BreakOff();
+  if (evals_ != nullptr) evals_->BreakOff();
   const StepPlan& plan = machine_.state().step;
   const MonoTime now = deps_.scheduler.Now();
   const MonoTime from = times_.step_start.value_or(now) + plan.warm_up;
@@ -186,6 +195,10 @@ void RunDriver::KeepBrokenOffStep() {
   RunStep step{.summary = SummarizeBrokenOff(evidence, spec_.bar, *broken_off_),
                .note = machine_.state().step_note};
   step.summary.origin = machine_.state().origin;
+  if (evals_ != nullptr) {
+    step.summary.evals = SummarizeEvalsSoFar(evals_->kinds(), evals_->step(), evals_->mini_run(),
+                                             FirstReason(step.summary.verdict));
+  }
   if (ingest_->hung_up() > 0) {
     AddNote(step.note, fmt::format("{} calls were hung up by the stop and are not counted",
                                    ingest_->hung_up()));

@@ -63,7 +63,7 @@ class Transition {
   void On(const event::RunReadyBy& e) {
     if (s_.phase == RunPhase::kPrepareRun) {
       s_.waiting_for.erase(e.slot);
-      if (s_.waiting_for.empty()) NextStepOrStop();
+      if (s_.waiting_for.empty()) MiniEvalsOrStep();
     } else if (s_.phase == RunPhase::kStep) {
       s_.lost.erase(e.slot);  // Replaced before the step that it voided was judged.
     } else if (s_.phase == RunPhase::kReplace) {
@@ -72,13 +72,19 @@ class Transition {
     }
   }
 
+  void On(const event::EvalsAskedBy& e) {
+    if (s_.phase != RunPhase::kMiniEvals) return;
+    s_.waiting_for.erase(e.slot);
+    if (s_.waiting_for.empty()) NextStepOrStop();
+  }
+
   void On(const event::StepReadyBy& e) {
     if (s_.phase != RunPhase::kPrepareStep || e.step != s_.step.step) return;
     s_.waiting_for.erase(e.slot);
     if (!s_.waiting_for.empty()) return;
     s_.phase = RunPhase::kStep;
     s_.prepare_losses = 0;
-    WaitForAll();
+    WaitFor(settings_.agents);
     Do(action::CommitStep{});
     Do(action::SetDeadline{limits::kStartAhead + s_.step.warm_up + s_.step.measure +
                            s_.step.drain_limit + kSlack});
@@ -116,6 +122,7 @@ class Transition {
         Lose(e.slot, e.reason);
         break;
       case RunPhase::kPrepareRun:
+      case RunPhase::kMiniEvals:
       case RunPhase::kPrepareStep:
         Lose(e.slot, e.reason);
         if (!TooManyLosses()) Replace();
@@ -139,7 +146,7 @@ class Transition {
   }
 
   void On(const event::AgentReplaced& e) {
-    if (IsEnding()) return;
+    if (IsEnding(s_.phase)) return;
     Do(action::Say{fmt::format("{}: another one took its place", AgentName(s_, e.slot))});
     if (e.slot < s_.names.size()) s_.names[e.slot] = e.name;
     if (s_.phase == RunPhase::kPreflight || s_.phase == RunPhase::kGather) {
@@ -151,7 +158,7 @@ class Transition {
 
   void On(const event::AgentFaulted& e) {
     const std::string what = fmt::format("{}: {}", AgentName(s_, e.slot), e.message);
-    if (IsEnding()) return;
+    if (IsEnding(s_.phase)) return;
     EndRun(s_.history.empty() ? ExitCode::kCouldNotRun : ExitCode::kNoData, what, StopKind::kAbort);
   }
 
@@ -177,6 +184,10 @@ class Transition {
       case RunPhase::kPrepareRun:
         EndRun(ExitCode::kCouldNotRun, NotReady(s_, "taken over plan and corpus", kPrepareLimit),
                StopKind::kAbort);
+        break;
+      case RunPhase::kMiniEvals:
+        Do(action::Say{EvalsLate(s_)});
+        NextStepOrStop();
         break;
       case RunPhase::kPrepareStep:
         EndRun(ExitCode::kNoData, NotReady(s_, "prepared the step", s_.step.prime_limit + kSlack),
@@ -223,14 +234,9 @@ class Transition {
  private:
   void Do(MachineAction action) { actions_.push_back(std::move(action)); }
 
-  bool IsEnding() const {
-    return s_.phase == RunPhase::kStop || s_.phase == RunPhase::kSettle ||
-           s_.phase == RunPhase::kDone;
-  }
-
-  void WaitForAll() {
+  void WaitFor(std::uint32_t slots) {
     s_.waiting_for.clear();
-    for (std::uint32_t slot = 0; slot < settings_.agents; ++slot) s_.waiting_for.insert(slot);
+    for (std::uint32_t slot = 0; slot < slots; ++slot) s_.waiting_for.insert(slot);
   }
 
   // Agents may dial in, and leave, before preflight is over.
@@ -238,9 +244,17 @@ class Transition {
     if (s_.phase != RunPhase::kGather || !s_.fleet_complete || !s_.lost.empty()) return;
     Do(action::Say{fmt::format("fleet: {} agents are here", settings_.agents)});
     s_.phase = RunPhase::kPrepareRun;
-    WaitForAll();
+    WaitFor(settings_.agents);
     for (std::uint32_t slot = 0; slot < settings_.agents; ++slot) Do(action::PrepareRun{slot});
     Do(action::SetDeadline{kPrepareLimit});
+  }
+
+  void MiniEvalsOrStep() {
+    if (settings_.mini_run.askers == 0) return NextStepOrStop();
+    s_.phase = RunPhase::kMiniEvals;
+    WaitFor(settings_.mini_run.askers);
+    Do(action::AskEvals{settings_.mini_run});
+    Do(action::SetDeadline{settings_.mini_run.limit + kSlack});
   }
 
   void NextStepOrStop(SweepEvent event = SweepEvent::kNone) {
@@ -260,14 +274,15 @@ class Transition {
       ++s_.ladder;
       return NextStepOrStop();
     }
-    EndRun(static_cast<ExitCode>(MixVerdict().exit_code), s_.mix_end, StopKind::kDrain);
+    EndRun(static_cast<ExitCode>(MixVerdict(settings_, s_).exit_code), s_.mix_end,
+           StopKind::kDrain);
   }
 
   void PrepareStep() {
     s_.phase = RunPhase::kPrepareStep;
     s_.step.step = s_.steps_made++;
     s_.judging = false;
-    WaitForAll();
+    WaitFor(settings_.agents);
     const bool some_end = s_.fresh || s_.step.sessions < s_.lanes;
     s_.lanes = s_.step.sessions;
     Do(action::PrepareStep{s_.step, s_.step_note, s_.fresh});
@@ -290,7 +305,7 @@ class Transition {
   // Ends the run if so. One that comes and goes in these phases is no agent to measure with. Before
   // the first step any loss ends the run: see Replace().
   bool TooManyLosses() {
-    if (s_.phase == RunPhase::kPrepareRun) return false;
+    if (s_.steps_made == 0) return false;
     if (++s_.prepare_losses <= kPrepareLossesMax * settings_.agents) return false;
     EndRun(ExitCode::kNoData,
            fmt::format("agents were lost {} times while a step was prepared", s_.prepare_losses),
@@ -306,7 +321,7 @@ class Transition {
     // The lanes of an agent that is new have to warm up, whatever the step is.
     s_.step.warm_up = settings_.step.warm_up;
     s_.step.prime_limit = settings_.step.prime_limit;
-    if (s_.phase == RunPhase::kPrepareRun) {
+    if (s_.steps_made == 0) {
       return EndRun(ExitCode::kCouldNotRun, "an agent was lost before the first step",
                     StopKind::kAbort);
     }
@@ -319,25 +334,10 @@ class Transition {
     }
   }
 
-  TargetVerdict MixVerdict() const {
-    return JudgeTarget(OfLadder(s_.history, kMixLadder), settings_.target);
-  }
-
   void EndRun(ExitCode code, std::string reason, StopKind kind) {
     if (s_.phase == RunPhase::kDone) return;
-    // What was measured beyond the mix's verdict may be lost; the verdict stands.
-    const bool mix_is_decided = !s_.mix_end.empty() || s_.origin.kind == StepKind::kRefinement;
-    if (code == ExitCode::kNoData && mix_is_decided) {
-      const TargetVerdict mix = MixVerdict();
-      code = static_cast<ExitCode>(mix.exit_code);
-      reason = fmt::format("{}; then {}", s_.mix_end.empty() ? mix.reason : s_.mix_end, reason);
-    }
-    const bool stopping = IsEnding();
-    // Of equals, what ended the run first keeps its reason.
-    if (!stopping || Precedence(code) > Precedence(s_.end_code)) {
-      s_.end_code = code;
-      s_.end_reason = std::move(reason);
-    }
+    const bool stopping = IsEnding(s_.phase);
+    TakeEnd(settings_, code, std::move(reason), &s_);
     if (s_.phase == RunPhase::kSettle) return;
     // Who was told to stop is told again only to be quicker, and has no more time for it.
     if (stopping && (kind == StopKind::kDrain || s_.aborting)) return;
@@ -345,7 +345,7 @@ class Transition {
     // A step that was judged, or waits for its verdict, is whole.
     if (s_.phase == RunPhase::kStep && !s_.judging) Do(action::BreakOffStep{});
     if (!stopping) {
-      WaitForAll();
+      WaitFor(settings_.agents);
       for (const std::uint32_t slot : s_.lost) s_.waiting_for.erase(slot);
     }
     s_.phase = RunPhase::kStop;

@@ -5,6 +5,8 @@
 //   preflight     the call ended well               its own           exit 4
 //   gather        the fleet is complete             gather_limit      exit 4, names who is missing
 //   prepare_run   every agent is ready              kPrepareLimit     exit 4
+//   mini_evals    the askers have asked the set     its limit + 30 s  what has come counts; a lost
+//                 (only with evals)                                   agent ends the run, exit 4
 //   prepare_step  every agent has primed            prime + 30 s      the sweep ends, exit 3
 //                                                                     (also on repeated losses)
 //   step          every agent has closed it         its time + 30 s   judged without it: no data
@@ -51,9 +53,11 @@ enum class RunPhase : std::uint8_t {
   kReplace,
   kStop,
   kDone,
-  kSettle,  // After kStop: numbers are sent.
+  kMiniEvals,  // Between kPrepareRun and the first step.
+  kSettle,     // After kStop. Numbers are sent: what comes later stands last.
 };
-inline constexpr int kRunPhases = 9;
+inline constexpr RunPhase kLastPhase = RunPhase::kSettle;
+inline constexpr int kRunPhases = static_cast<int>(kLastPhase) + 1;
 const char* Name(RunPhase phase);
 
 namespace event {
@@ -68,6 +72,10 @@ struct AgentFailedToStart {
   std::string message;
 };  // A local process that ended before it said Hello.
 struct RunReadyBy {
+  std::uint32_t slot;
+};
+// Its part of the mini run is asked, and every record of it is stored.
+struct EvalsAskedBy {
   std::uint32_t slot;
 };
 struct StepReadyBy {
@@ -124,7 +132,7 @@ using MachineEvent =
                  event::AgentFailedToStart, event::RunReadyBy, event::StepReadyBy,
                  event::StepClosedBy, event::StepJudged, event::AgentLost, event::AgentReplaced,
                  event::AgentFaulted, event::StoppedBy, event::DeadlinePassed, event::StopRequested,
-                 event::StoreFailed, event::LookFailed, event::DeploymentBack>;
+                 event::StoreFailed, event::LookFailed, event::EvalsAskedBy, event::DeploymentBack>;
 
 namespace action {
 struct RunPreflight {};
@@ -140,6 +148,10 @@ struct PrepareStep {
 // The running step's measured time ends at `measure`.
 struct EndMeasure {
   Duration measure;
+};
+// The first slots ask the eval set, each its part.
+struct AskEvals {
+  MiniRunSettings settings;
 };
 struct CommitStep {};    // Common start of the prepared step.
 struct JudgeStep {};     // From what has arrived; the answer is StepJudged.
@@ -168,7 +180,7 @@ using MachineAction =
     std::variant<action::RunPreflight, action::GatherFleet, action::PrepareRun, action::PrepareStep,
                  action::CommitStep, action::JudgeStep, action::BreakOffStep, action::RestartAgent,
                  action::StopAgents, action::SetDeadline, action::ClearDeadline, action::Say,
-                 action::Finish, action::EndMeasure, action::AwaitBack>;
+                 action::Finish, action::EndMeasure, action::AskEvals, action::AwaitBack>;
 
 struct MachineState {
   RunPhase phase = RunPhase::kPreflight;

@@ -26,6 +26,8 @@ const char* Name(RunPhase phase) {
       return "settle";
     case RunPhase::kDone:
       return "done";
+    case RunPhase::kMiniEvals:
+      return "mini evals";
   }
   return "?";
 }
@@ -75,6 +77,11 @@ std::string NotGathered(const RunSettings& settings, const MachineState& state) 
   return text + (settings.local_agents
                      ? "; this machine may be too busy: start fewer, or raise fleet.wait"
                      : "; start each with the command above, or raise fleet.wait");
+}
+
+std::string EvalsLate(const MachineState& state) {
+  return fmt::format("the mini run of evals was not ended in time by {}: what has come counts",
+                     AgentNames(state, state.waiting_for));
 }
 
 std::string NotReplaced(const RunSettings& settings, const MachineState& state) {

@@ -23,6 +23,8 @@ std::string AgentNames(const MachineState& state, const std::set<std::uint32_t>&
 std::string NotReady(const MachineState& state, std::string_view what, Duration limit);
 // The fleet is not complete at the end of its time.
 std::string NotGathered(const RunSettings& settings, const MachineState& state);
+// Agents have not ended their part of the mini run of evals in time.
+std::string EvalsLate(const MachineState& state);
 // Lost agents had no successor at the end of their time.
 std::string NotReplaced(const RunSettings& settings, const MachineState& state);
 // What the `count`-th signal does.

@@ -33,6 +33,13 @@ void ServerSide::BeforeLoad() {
   if (feed_ != nullptr) feed_->AskNow();
 }
 
+void ServerSide::QuietBeforeLoad(std::function<void()> done) {
+  BeforeLoad();
+  // The page that was asked for now may have been written before; the next one is.
+  timer_ = scheduler_.After(
+      kDrainReads, [this, done = std::move(done)]() mutable { WhenAsked(std::move(done)); });
+}
+
 void ServerSide::LoadBegins() {
   if (feed_ == nullptr || before_) return;
   const MonoTime now = scheduler_.Now();

@@ -32,6 +32,10 @@ class ServerSide {
   // Our own calls have ended, and the load has not begun: what servers show from now on is their
   // level before the run. To be called again when more of our calls have ended.
   void BeforeLoad();
+  // Calls of ours have ended that are no load: that again, and `done` once servers were read
+  // without them, or that took too long. Called again before, it begins anew, and only the last
+  // `done` is told; nothing after Cancel() or in the destructor.
+  void QuietBeforeLoad(std::function<void()> done);
   // The first step is prepared: what was seen until now is that level.
   void LoadBegins();
 

@@ -11,7 +11,7 @@ Status StoreJournal::Append(const RecordBatch& batch) {
                                      .sequence = batch.sequence},
                                     EncodeBatch(batch));
   // A key that was there already holds other records than these, or these already counted.
-  if (added.ok() && *added) records_kept_ += batch.records.size();
+  if (added.ok() && *added) records_kept_ += batch.size();
   return added.status();
 }
 

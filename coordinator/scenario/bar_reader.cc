@@ -11,6 +11,7 @@
 
 #include "common/base/limits.h"
 #include "coordinator/judge/metrics.h"
+#include "coordinator/scenario/evals_reader.h"
 #include "fmt/format.h"
 
 namespace plimsoll {
@@ -135,7 +136,9 @@ bool MayBeTier(const ConfigNode& bar, const std::string& key, const Context& con
 void ReadLimits(FieldReader& fields, const std::string& tier, const ConfigNode* node,
                 Context& context, Bar& bar) {
   for (const std::string& key : fields.Keys()) {
-    if (std::optional<Limit> limit = NamedBy(fields, key)) {
+    if (key == "evals" && node != nullptr) {
+      ReadEvalBar(fields, bar.evals);
+    } else if (std::optional<Limit> limit = NamedBy(fields, key)) {
       limit->tier = tier;
       if (TakeValue(fields, key, context, *limit)) bar.limits.push_back(*std::move(limit));
     } else if (node != nullptr && MayBeTier(*node, key, context)) {
@@ -206,7 +209,7 @@ void ReadBar(FieldReader& top, const std::vector<TierPlan>& mix, Bar& bar) {
   }
   for (const std::string_view key :
        {"ttft_p90", "interactivity_p90", "end_to_end_interactivity_p90", "goodput_p90", "errors",
-        "tool_calls"}) {
+        "tool_calls", "evals"}) {
     (void)fields->Find(key);
   }
   for (const TierPlan& tier : mix) (void)fields->Find(tier.name);

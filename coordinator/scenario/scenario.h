@@ -11,6 +11,7 @@
 #include "common/config/quantities.h"
 #include "common/plan/plan.h"
 #include "coordinator/judge/bar.h"
+#include "coordinator/scenario/evals_spec.h"
 #include "coordinator/scenario/signals_spec.h"
 
 namespace plimsoll {
@@ -98,6 +99,7 @@ struct Scenario {
   FleetSpec fleet;
   ReplaySpec replay;
   std::optional<CostSpec> cost;
+  std::optional<EvalsSpec> evals;  // Absent: none is asked.
   std::uint64_t seed = 1;
   friend bool operator==(const Scenario&, const Scenario&) = default;
 };

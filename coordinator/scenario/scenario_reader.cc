@@ -11,6 +11,7 @@
 #include "common/config/quantities.h"
 #include "common/plan/context_limit.h"
 #include "coordinator/scenario/bar_reader.h"
+#include "coordinator/scenario/evals_reader.h"
 #include "coordinator/scenario/extra_body.h"
 #include "coordinator/scenario/scenario_check.h"
 #include "coordinator/scenario/signals_reader.h"
@@ -297,10 +298,12 @@ Scenario ReadScenario(std::string_view text, std::string_view folder, Problems& 
   ReadFleet(top, scenario.fleet);
   ReadReplay(top, scenario.replay);
   ReadCost(top, scenario.cost);
+  ReadEvals(top, folder, scenario.evals);
   ReadFailure(top, scenario.replay.failure);
   Take(top.Count("seed", 0, std::numeric_limits<std::uint64_t>::max()), scenario.seed);
   top.Finish();
   CheckScenario(scenario, *root, problems);
+  CheckEvals(scenario.evals, scenario.bar.evals, *root, problems);
   Reduce(scenario.mix);
   return scenario;
 }

@@ -1,10 +1,12 @@
 #include "coordinator/serverjudge/judge_errors.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
 #include "coordinator/judge/metrics.h"
 #include "coordinator/judge/proportion.h"
+#include "coordinator/serverjudge/without_evals.h"
 #include "fmt/format.h"
 
 namespace plimsoll {
@@ -36,6 +38,21 @@ std::vector<BlockCount> CountsOf(const SourceStep& source, const std::vector<Sig
     for (const SourceReading& block : span.blocks) add(block);
   }
   return counts;
+}
+
+// Without the evals. Those that ended with an error status may have been answered so in front of
+// this server, which then never counted them: at the upper end its errors are all the load's.
+ShareInterval ErrorsOfLoad(const std::vector<BlockCount>& all, const ClientLoad& load) {
+  const EvalTraffic& evals = load.evals;
+  const std::uint64_t errors = std::min(evals.with_status, evals.with_error_status);
+  std::vector<BlockCount> best = all;
+  TakeOut(errors, evals.with_status - errors, &best);
+  ShareInterval interval = SmallShareOverBlocks(best, load.sessions);
+  if (errors == 0) return interval;
+  std::vector<BlockCount> worst = all;
+  TakeOut(0, evals.with_status - errors, &worst);
+  interval.high = std::max(interval.high, SmallShareOverBlocks(worst, load.sessions).high);
+  return interval;
 }
 
 void TakeSide(PartVerdict& part, const ShareInterval& interval, const Limit& limit) {
@@ -79,7 +96,7 @@ ServerPart JudgeErrors(const Limit& limit, const SourceStep& source, const Clien
   if (!source.Trusted(Signal::kErrors) || !std::isfinite(limit.value)) {
     return NoServerData(limit, "its counts of errors are not to be trusted");
   }
-  const ShareInterval interval = SmallShareOverBlocks(CountsOf(source, answers.all), load.sessions);
+  const ShareInterval interval = ErrorsOfLoad(CountsOf(source, answers.all), load);
   if (interval.n == 0) return NoServerData(limit, "it answered no request");
   PartVerdict part{.limit = limit};
   part.n = interval.n;
@@ -93,6 +110,9 @@ ServerPart JudgeErrors(const Limit& limit, const SourceStep& source, const Clien
       "{:.2f}–{:.2f}%), limit {}; what breaks off after a good one is not among them",
       interval.hits, interval.n, interval.share * 100, interval.low * 100, interval.high * 100,
       LimitText(limit));
+  if (load.evals.with_status > 0) {
+    part.reason += fmt::format("; {} evals are left out", load.evals.with_status);
+  }
   const bool all =
       HasSeenAll(static_cast<double>(interval.n), static_cast<double>(load.attempts), load);
   if (part.verdict != Verdict::kFail && !all) {

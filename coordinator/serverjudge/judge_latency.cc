@@ -13,6 +13,7 @@
 #include "coordinator/judge/proportion.h"
 #include "coordinator/judge/void_rules.h"
 #include "coordinator/serverjudge/block_share.h"
+#include "coordinator/serverjudge/without_evals.h"
 #include "coordinator/signals/censoring.h"
 #include "fmt/format.h"
 
@@ -56,6 +57,8 @@ struct Observed {
   // What came after the measured time, until all its requests had ended; empty without such a page.
   std::optional<BucketCounts> after;
   std::string why_not;  // Not empty: it cannot be judged.
+  // Evals that may be among the observations; 0 of gaps, which nobody can tell how many they had.
+  std::uint64_t evals = 0;
 };
 
 // Observations at or under the edge of this index; -1: none of them, edges.size(): all.
@@ -147,14 +150,30 @@ std::vector<BlockCount> CountsAt(const Observed& seen, std::ptrdiff_t edge) {
   return counts;
 }
 
-// With the open requests as bad, and as good, as they can be; they belong to the last block.
+// Evals that are at or under the edge for certain.
+std::uint64_t SureEvals(const Observed& seen, std::ptrdiff_t edge, const Limit& limit,
+                        const ClientLoad& load) {
+  if (seen.evals == 0 || limit.metric != Metric::kTtft || edge < 0) return 0;
+  const auto i = static_cast<std::size_t>(edge);
+  const double seconds =
+      i < seen.all.edges.size() ? seen.all.edges[i] : std::numeric_limits<double>::infinity();
+  return std::min(seen.evals, load.evals.SurelyWithin(seconds));
+}
+
+// With the open requests as bad, and as good, as they can be; they belong to the last block. What
+// the evals hide is likewise: at worst all of them kept the edge, at best only those that surely
+// did.
 ShareInterval AtWorst(const Observed& seen, std::ptrdiff_t edge, const ClientLoad& load) {
   std::vector<BlockCount> counts = CountsAt(seen, edge);
+  TakeOut(seen.evals, 0, &counts);
   counts.back().n += OpenMissed(seen, edge, load);
   return ShareOverBlocks(counts, load.sessions);
 }
-ShareInterval AtBest(const Observed& seen, std::ptrdiff_t edge, const ClientLoad& load) {
+ShareInterval AtBest(const Observed& seen, std::ptrdiff_t edge, const Limit& limit,
+                     const ClientLoad& load) {
   std::vector<BlockCount> counts = CountsAt(seen, edge);
+  const std::uint64_t sure = SureEvals(seen, edge, limit, load);
+  TakeOut(sure, seen.evals - sure, &counts);
   const std::uint64_t kept = OpenKept(seen, edge);
   counts.back().n += kept;
   counts.back().hits += kept;
@@ -185,7 +204,7 @@ void TakeValue(const Observed& seen, const InSeconds& limit, const ClientLoad& l
   std::optional<double> high;
   for (std::size_t i = 0; i < edges.size(); ++i) {
     const auto edge = static_cast<std::ptrdiff_t>(i);
-    if (AtBest(seen, edge, load).high < part.limit.quantile) low = edges[i];
+    if (AtBest(seen, edge, part.limit, load).high < part.limit.quantile) low = edges[i];
     if (!high && AtWorst(seen, edge, load).low > part.limit.quantile) high = edges[i];
   }
   const auto shown = [&](double seconds) { return limit.as_rate ? 1 / seconds : seconds; };
@@ -234,14 +253,17 @@ std::string CountsText(const Observed& seen, const InSeconds& limit, const Findi
 }
 
 std::string OpenText(const Observed& seen) {
-  if (seen.open == 0) return "";
-  return fmt::format("; {} were open at the end ({}){}", seen.open, seen.how,
-                     seen.after ? " and seen later" : "");
+  std::string text;
+  if (seen.evals > 0) text = fmt::format("; up to {} of them are evals'", seen.evals);
+  if (seen.open == 0) return text;
+  return text + fmt::format("; {} were open at the end ({}){}", seen.open, seen.how,
+                            seen.after ? " and seen later" : "");
 }
 
 // Why nothing is decided: the first of these that alone is enough.
 std::string WhyTooClose(const Observed& seen, const InSeconds& limit, const Finding& at,
-                        double quantile, const ClientLoad& load, Lean* lean) {
+                        const Limit& limited, const ClientLoad& load, Lean* lean) {
+  const double quantile = limited.quantile;
   const double n = static_cast<double>(seen.all.n);
   const auto surely = static_cast<double>(CountAtMost(seen.all, at.under));
   const auto possibly = static_cast<double>(CountAtMost(seen.all, at.over));
@@ -255,6 +277,11 @@ std::string WhyTooClose(const Observed& seen, const InSeconds& limit, const Find
   const bool turns = kept ? surely < quantile * (n + missed_later)
                           : possibly + kept_later >= quantile * (n + kept_later);
   if (turns) return "it turns on the requests that were still open";
+  const auto evals = static_cast<double>(seen.evals);
+  const auto sure = static_cast<double>(SureEvals(seen, at.over, limited, load));
+  const bool hidden =
+      kept ? surely - evals < quantile * (n - evals) : possibly - sure >= quantile * (n - evals);
+  if (seen.evals > 0 && hidden) return "it turns on which of the answers are those to evals";
   *lean = kept ? Lean::kPass : Lean::kFail;
   return fmt::format("the 95% interval {:.1f}–{:.1f}% contains what is needed",
                      Percent(at.worst.low), Percent(at.best.high));
@@ -275,7 +302,7 @@ PartVerdict Judge(const Limit& limit, const Observed& seen, const ClientLoad& lo
              .worst = {},
              .best = {}};
   at.worst = AtWorst(seen, at.under, load);
-  at.best = AtBest(seen, at.over, load);
+  at.best = AtBest(seen, at.over, limit, load);
   part.n = seen.all.n;
   part.share_low = at.worst.low;
   part.share_high = at.best.high;
@@ -289,7 +316,7 @@ PartVerdict Judge(const Limit& limit, const Observed& seen, const ClientLoad& lo
   std::string conclusion =
       fmt::format("95% interval {:.1f}–{:.1f}%", Percent(part.share_low), Percent(part.share_high));
   if (part.verdict == Verdict::kTooClose) {
-    conclusion = WhyTooClose(seen, seconds, at, limit.quantile, load, &part.lean);
+    conclusion = WhyTooClose(seen, seconds, at, limit, load, &part.lean);
   }
   part.reason = fmt::format("{}, limit {}, needs {:g}%: {}{}", CountsText(seen, seconds, at, what),
                             LimitText(limit), Percent(limit.quantile), conclusion, OpenText(seen));
@@ -344,22 +371,25 @@ ServerPart JudgeLatency(const Limit& limit, const SourceStep& source, const Sour
                                     TraitsOf(chosen.signal).name));
   }
   const std::uint64_t needed = FewestForQuantile(limit.quantile);
-  const Observed seen = Gather(chosen.signal, source, engines, gateway);
+  Observed seen = Gather(chosen.signal, source, engines, gateway);
+  if (chosen.per_request) seen.evals = std::min(seen.all.n, load.evals.perhaps_answered());
   if (!seen.why_not.empty()) return NoServerData(limit, seen.why_not);
   if (needed == 0 || !std::isfinite(limit.value) || !(limit.value > 0)) {
     return NoServerData(limit, "the limit is no number that a histogram can be read at");
   }
-  if (seen.all.n < needed) {
-    return NoServerData(limit, fmt::format("{} {}, at least {} are needed for P{:g}", seen.all.n,
-                                           chosen.what, needed, Percent(limit.quantile)));
+  if (seen.all.n - seen.evals < needed) {
+    return NoServerData(
+        limit, fmt::format("{} {}, at least {} are needed for P{:g}", seen.all.n - seen.evals,
+                           chosen.what, needed, Percent(limit.quantile)));
   }
+  const std::uint64_t first_tokens = load.first_tokens + load.evals.answered_ns.size();
   const bool counts_requests = chosen.per_request && limit.metric == Metric::kTtft;
   if (counts_requests && !HasSeenAll(static_cast<double>(seen.all.n + seen.open),
-                                     static_cast<double>(load.first_tokens), load)) {
+                                     static_cast<double>(first_tokens), load)) {
     return NoServerData(
         limit, fmt::format("it observed {} first tokens, and {} calls got one: a copy is not "
                            "scraped, or a page stands still",
-                           seen.all.n, load.first_tokens));
+                           seen.all.n, first_tokens));
   }
   return {.verdict = Judge(limit, seen, load, chosen.what), .comparable = chosen.per_request};
 }

@@ -166,7 +166,11 @@ std::optional<std::uint64_t> CountOf(const Sources& sources, Signal signal) {
   return std::nullopt;
 }
 
-ServerCounts CountsOf(const Sources& sources) {
+std::uint64_t Without(std::uint64_t evals, std::uint64_t count) {
+  return count - std::min(evals, count);
+}
+
+ServerCounts CountsOf(const Sources& sources, const EvalTraffic& evals) {
   ServerCounts counts{.requests = CountOf(sources, Signal::kFinished),
                       .tokens_in = CountOf(sources, Signal::kTokensIn),
                       .tokens_out = CountOf(sources, Signal::kTokensOut)};
@@ -175,12 +179,19 @@ ServerCounts CountsOf(const Sources& sources) {
     counts.refused =
         static_cast<std::uint64_t>(std::llround(std::max(0.0, gateway.Increase(Signal::kRefused))));
   }
+  if (evals.asked == 0) return counts;
+  if (counts.requests) counts.requests = Without(evals.ended_well, *counts.requests);
+  if (counts.refused) counts.refused = Without(evals.refused, *counts.refused);
+  // Nobody counts the evals' own.
+  counts.tokens_in.reset();
+  counts.tokens_out.reset();
   return counts;
 }
 
 }  // namespace
 
-ClientLoad LoadOf(const StepEvidence& evidence, const StepVerdict& client) {
+ClientLoad LoadOf(const StepEvidence& evidence, const StepVerdict& client,
+                  const EvalTraffic& evals) {
   const auto of = [&](Outcome outcome) {
     return evidence.outcomes[static_cast<std::size_t>(outcome)];
   };
@@ -190,7 +201,8 @@ ClientLoad LoadOf(const StepEvidence& evidence, const StepVerdict& client) {
                   .refused = of(Outcome::kRefused),
                   .cut = of(Outcome::kCut),
                   .in_flight = evidence.requests_in_flight_mean,
-                  .sent_share = client.sent_share};
+                  .sent_share = client.sent_share,
+                  .evals = evals};
   for (const CellCounts& cell : evidence.cells) load.attempts += cell.attempts;
   return load;
 }
@@ -215,7 +227,7 @@ ServerJudgement JudgeServer(const ServerStep& step, const StepVerdict& client,
   out.summary.ends_why = std::move(end.why);
   if (client.is_void) return out;
   TakeFindings(sources, load, out.summary);
-  out.counts = CountsOf(sources);
+  out.counts = CountsOf(sources, load.evals);
   JudgeParts(step, sources, load, out);
   if (out.changed) Decide(out.verdict);
   return out;

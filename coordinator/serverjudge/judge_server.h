@@ -13,8 +13,9 @@
 
 namespace plimsoll {
 
-// Of the judge's evidence, what a server's verdict may know.
-ClientLoad LoadOf(const StepEvidence& evidence, const StepVerdict& client);
+// Of the judge's evidence, what a server's verdict may know; `evals` were asked beside it.
+ClientLoad LoadOf(const StepEvidence& evidence, const StepVerdict& client,
+                  const EvalTraffic& evals = {});
 
 struct ServerStep {
   JudgeMode mode = JudgeMode::kBoth;
@@ -28,7 +29,7 @@ struct ServerStep {
 struct ServerJudgement {
   StepVerdict verdict;  // The step's.
   ServerSummary summary;
-  ServerCounts counts;   // For the suspicion list.
+  ServerCounts counts;   // For the suspicion list: without evals, as far as they can be told.
   bool changed = false;  // Some part is not the client's any more.
 };
 

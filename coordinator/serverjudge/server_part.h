@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "coordinator/judge/eval_traffic.h"
 #include "coordinator/judge/verdict.h"
 #include "coordinator/serverjudge/source_step.h"
 
@@ -19,6 +20,8 @@ struct ClientLoad {
   std::uint64_t cut = 0;
   double in_flight = 0;   // Mean of requests in flight.
   double sent_share = 1;  // Of the planned lane-time.
+  // Asked beside it, in the same measured time: no load, but among what a server counts.
+  EvalTraffic evals{};
 };
 
 // Counts at two places differ by what straddles the ends of the measured time, and by this share.

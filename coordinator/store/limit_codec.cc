@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "coordinator/store/eval_codec.h"
 #include "plimsoll/v1/results.pb.h"
 
 namespace plimsoll {
@@ -66,6 +67,7 @@ StatusOr<Limit> ReadLimit(const v1::StoredLimit& in) {
 
 void WriteBar(const Bar& bar, v1::StoredRun* out) {
   for (const Limit& limit : bar.limits) WriteLimit(limit, out->add_bar());
+  WriteEvalBar(bar.evals, out);
 }
 
 StatusOr<Bar> ReadBar(const v1::StoredRun& in) {
@@ -75,6 +77,7 @@ StatusOr<Bar> ReadBar(const v1::StoredRun& in) {
     ASSIGN_OR_RETURN(Limit limit, ReadLimit(stored));
     bar.limits.push_back(std::move(limit));
   }
+  ASSIGN_OR_RETURN(bar.evals, ReadEvalBar(in));
   return bar;
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "coordinator/store/capacity_codec.h"
+#include "coordinator/store/eval_codec.h"
 #include "coordinator/store/host_load_codec.h"
 #include "coordinator/store/limit_codec.h"
 #include "coordinator/store/origin_codec.h"
@@ -55,6 +56,7 @@ void Write(const StepVerdict& verdict, v1::StoredStepVerdict& out) {
   for (const PartVerdict& part : verdict.parts) Write(part, *out.add_parts());
   out.set_offered_share(verdict.offered_share);
   out.set_sent_share(verdict.sent_share);
+  out.set_failed_beside(verdict.failed_beside);
 }
 
 StatusOr<StepVerdict> Read(const v1::StoredStepVerdict& in) {
@@ -70,6 +72,7 @@ StatusOr<StepVerdict> Read(const v1::StoredStepVerdict& in) {
   }
   verdict.offered_share = in.offered_share();
   verdict.sent_share = in.sent_share();
+  verdict.failed_beside = in.failed_beside();
   return verdict;
 }
 
@@ -289,6 +292,7 @@ std::string EncodeStep(const StepRow& row) {
   Give(step.tokens_out, [&](std::uint64_t n) { out.set_tokens_out(n); });
   out.set_usage_missing(step.usage_missing);
   WriteFidelity(step.fidelity, out.mutable_fidelity());
+  WriteFaults(step.fidelity.tool_faults, out.mutable_fidelity());
   for (const AgentEvidence& agent : step.agents) Write(agent, *out.add_agents());
   for (const Identity& identity : step.identities) {
     v1::StoredIdentity& stored = *out.add_identities();
@@ -302,6 +306,7 @@ std::string EncodeStep(const StepRow& row) {
   Write(step.replay, *out.mutable_replay());
   Give(step.broken_off_after, [&](Duration d) { out.set_broken_off_after_ns(d.count()); });
   WriteOrigin(step.origin, out.mutable_origin());
+  if (step.evals) WriteEvals(*step.evals, out.mutable_evals());
   if (step.server) Write(*step.server, *out.mutable_server());
   return Bytes(out);
 }
@@ -326,6 +331,7 @@ StatusOr<StepRow> DecodeStep(std::string_view bytes) {
   if (in.has_calls_ok_per_s()) step.calls_ok_per_s = in.calls_ok_per_s();
   step.usage_missing = in.usage_missing();
   step.fidelity = ReadFidelity(in.fidelity());
+  ASSIGN_OR_RETURN(step.fidelity.tool_faults, ReadFaults(in.fidelity()));
   RETURN_IF_ERROR(ReadTokens(in, &step));
   for (const v1::StoredAgent& agent : in.agents()) step.agents.push_back(Read(agent));
   for (const v1::StoredIdentity& stored : in.identities()) {
@@ -338,6 +344,9 @@ StatusOr<StepRow> DecodeStep(std::string_view bytes) {
   if (in.has_broken_off_after_ns()) step.broken_off_after = Duration(in.broken_off_after_ns());
   if (in.has_origin()) {
     ASSIGN_OR_RETURN(step.origin, ReadOrigin(in.origin()));
+  }
+  if (in.has_evals()) {
+    ASSIGN_OR_RETURN(step.evals, ReadEvals(in.evals()));
   }
   if (in.has_server()) {
     ASSIGN_OR_RETURN(step.server, Read(in.server(), step.verdict.parts.size()));

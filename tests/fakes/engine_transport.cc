@@ -114,6 +114,7 @@ class EngineTransport::EngineCall final : public Call, public EngineObserver {
 
 std::unique_ptr<CallTransport::Call> EngineTransport::Start(const CallRequest& request,
                                                             CallObserver& observer) {
+  if (request.eval != nullptr) return options_.evals->Start(scheduler_, request, observer);
   if (options_.on_start) options_.on_start(scheduler_.Now(), request);
   return std::make_unique<EngineCall>(scheduler_, engine_, request, FaultOf(request),
                                       ShapeOf(request), options_.idle_timeout, observer);

@@ -11,6 +11,7 @@
 #include "common/chat/call_transport.h"
 #include "gateway/engine/engine.h"
 #include "gateway/faults/faults.h"
+#include "tests/fakes/eval_answers.h"
 
 namespace plimsoll {
 
@@ -36,6 +37,7 @@ struct EngineTransportOptions {
   std::vector<FaultRule> rules;
   std::function<FaultMoment()> moment;      // Of the rules; needed with them.
   Duration idle_timeout = Duration::max();  // Without a first token; the client hangs up.
+  EvalAnswers* evals = nullptr;             // How evals are answered, beside the engine.
 };
 
 class EngineTransport final : public CallTransport {

@@ -9,6 +9,7 @@
 
 #include "common/base/scheduler.h"
 #include "common/chat/call_transport.h"
+#include "tests/fakes/eval_answers.h"
 
 namespace plimsoll {
 
@@ -38,12 +39,14 @@ class FixedTransport final : public CallTransport {
   std::function<Answer(std::size_t n)> answer = [](std::size_t) { return Answer{}; };
   // What an ok answer says, where the caller wants to know: a function of what was sent.
   std::function<std::string(const Sent&)> content = [](const Sent&) { return ""; };
-  std::vector<Sent> sent;
+  std::vector<Sent> sent;  // Calls; evals are logged by `evals`.
+  EvalAnswers evals;
   std::size_t hung_up = 0;  // Calls destroyed before they ended.
   std::size_t in_flight = 0;
   std::size_t in_flight_max = 0;
 
   std::unique_ptr<Call> Start(const CallRequest& request, CallObserver& observer) override {
+    if (request.eval != nullptr) return evals.Start(scheduler_, request, observer);
     const std::size_t n = sent.size();
     sent.push_back({scheduler_.Now(),
                     request.released,

@@ -9,9 +9,9 @@
 #include <string>
 #include <string_view>
 
-#include "common/chat/tool_call_check.h"
 #include "common/evals/tool_faults.h"
 #include "common/sse/chat_chunk.h"
+#include "tests/fuzz/stream_tool_check.h"
 
 namespace {
 

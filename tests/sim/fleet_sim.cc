@@ -106,9 +106,10 @@ class FleetSim::Journal final : public RunJournal {
   Status Append(const RecordBatch& batch) override {
     if (failing) return absl::ResourceExhaustedError("no space left on the simulated disk");
     records.insert(records.end(), batch.records.begin(), batch.records.end());
+    evals.insert(evals.end(), batch.evals.begin(), batch.evals.end());
     return absl::OkStatus();
   }
-  std::uint64_t records_kept() const override { return records.size(); }
+  std::uint64_t records_kept() const override { return records.size() + evals.size(); }
   Status CloseStep(const StepSummary& step, const std::string&,
                    const std::vector<Cell>& cells) override {
     if (failing) return absl::ResourceExhaustedError("no space left on the simulated disk");
@@ -116,6 +117,7 @@ class FleetSim::Journal final : public RunJournal {
     return absl::OkStatus();
   }
   std::vector<CallRecord> records;
+  std::vector<EvalRecord> evals;
   std::map<std::uint32_t, std::vector<Cell>> cells_by_step;
   bool failing = false;
 };
@@ -152,6 +154,7 @@ FleetSim::FleetSim(SimOptions options)
               .corpus = options_.corpus,
               .corpus_bytes = {},
               .build = kBuild,
+              .evals = options_.evals,
               .servers = options_.server_rules},
       RunDeps{.scheduler = coordinator_,
               .links = network_,
@@ -236,6 +239,10 @@ void FleetSim::Watch(std::function<void(const LiveStatus&)> look) {
 
 const std::vector<CallRecord>& FleetSim::records() const {
   return journal_->records;
+}
+
+const std::vector<EvalRecord>& FleetSim::evals() const {
+  return journal_->evals;
 }
 
 const std::map<std::uint32_t, std::vector<Cell>>& FleetSim::cells() const {

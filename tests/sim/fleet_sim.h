@@ -39,9 +39,10 @@ struct SimOptions {
   std::vector<FaultRule> faults;  // Of the gateway; times run from the run's start.
   MemoryNetworkOptions network;
   EngineTransportOptions target;
-  Status preflight;                     // What the one call finds.
-  std::uint64_t agent_descriptors = 0;  // What each agent says it may open; 0: it cannot say.
-  Duration clock_spread = 300s;         // Agents' clocks differ by up to this.
+  Status preflight;                      // What the one call finds.
+  std::uint64_t agent_descriptors = 0;   // What each agent says it may open; 0: it cannot say.
+  Duration clock_spread = 300s;          // Agents' clocks differ by up to this.
+  std::shared_ptr<const EvalSet> evals;  // What plan.evals says.
   // Asked of each agent at the end of each measured time. Empty: a simulated host has nothing else
   // to do, and is never the bottleneck.
   std::function<SimLoad(std::uint32_t slot, MonoTime now)> load;
@@ -78,6 +79,7 @@ class FleetSim {
   SimScheduler& scheduler() { return scheduler_; }
   Engine& engine() { return *engine_; }
   const std::vector<CallRecord>& records() const;
+  const std::vector<EvalRecord>& evals() const;
   // Of the steps that were closed, by number.
   const std::map<std::uint32_t, std::vector<Cell>>& cells() const;
   const std::vector<std::string>& said() const { return said_; }

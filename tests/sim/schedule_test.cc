@@ -46,6 +46,7 @@ std::uint64_t HashBody(const FixedTransport::Sent& sent) {
 class NoSink final : public RecordSink {
  public:
   void Add(const CallRecord&) override {}
+  void AddEval(const EvalRecord&) override {}
 };
 
 // The first seconds of `lanes` lanes over `agents` agents, each on a target with fixed service

@@ -114,8 +114,9 @@ class SimServers final : public SignalFeed {
     if (result.outcome == Outcome::kOk) {
       ++envoy.accepted;
       ++engine.finished;
-      engine.tokens_out += result.tokens_out;
-      if (result.tokens_out > 1) {
+      const std::uint32_t tokens = result.tokens_out == kAbsentTokens ? 0 : result.tokens_out;
+      engine.tokens_out += tokens;
+      if (tokens > 1) {
         engine.per_token.Observe(ToSeconds(result.last_token - result.first_token) /
                                  (result.tokens_out - 1));
       }

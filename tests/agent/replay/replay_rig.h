@@ -41,6 +41,8 @@ class Load final : public SelfLoad {
 
 class Sink final : public RecordSink {
  public:
+  void AddEval(const EvalRecord& record) override { evals.push_back(record); }
+  std::vector<EvalRecord> evals;
   void Add(const CallRecord& record) override { records.push_back(record); }
   std::vector<CallRecord> records;
 };
@@ -85,7 +87,12 @@ struct Rig {
     plan.nonce = 9;
     plan.tiers = {{.name = "light", .tier = Tier::kLight, .share = 1}};
     index = std::make_unique<CorpusIndex>(c, plan);
-    replayer = std::make_unique<Replayer>(loop, transport, sink, load, plan, *index);
+    if (plan.evals) {
+      auto set = ReadEvalSet("rig", plan.evals->set_text);
+      EXPECT_TRUE(set.ok()) << set.status();
+      asker = std::make_unique<EvalAsker>(loop, transport, sink, plan, *std::move(set));
+    }
+    replayer = std::make_unique<Replayer>(loop, transport, sink, load, plan, *index, asker.get());
     const std::vector<std::uint32_t> slots = {0};
     specs = AssignLanes(plan.tiers, lanes, slots);
   }
@@ -139,6 +146,7 @@ struct Rig {
   Load load{&scheduler};
   RunPlan plan;
   std::unique_ptr<CorpusIndex> index;
+  std::unique_ptr<EvalAsker> asker;  // Where the plan has evals.
   std::unique_ptr<Replayer> replayer;
   std::vector<LaneSpec> specs;
   Primer::Result primed;

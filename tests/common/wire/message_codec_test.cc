@@ -18,20 +18,23 @@ std::vector<AgentMessage> AnyAgentMessages(Rng* rng) {
   hello.corpora.resize(rng->Below(4));
   for (std::string& digest : hello.corpora) digest = AnyDigest(rng);
   const std::uint32_t primers = Any32(rng);
-  return {hello,
-          Pong{.sequence = rng->Next(),
-               .agent_ns = AnyOffsetNs(rng),
-               .calls_in_flight = Any32(rng),
-               .lanes = Any32(rng, limits::kLanesMax)},
-          RunReady{},
-          StepReady{.step = Any32(rng, limits::kStepsMax - 1),
-                    .primers_wanted = primers,
-                    .primers_failed = Any32(rng, primers),
-                    .lanes_ended = Any32(rng, limits::kLanesMax),
-                    .calls_cut = Any32(rng)},
-          StepClosed{.tally = AnyTally(rng), .last_sequence = rng->Next()},
-          Stopped{.last_sequence = rng->Next()},
-          AgentFault{.message = AnyName(rng, wire::kTextBytesMax)}};
+  return {
+      hello,
+      Pong{.sequence = rng->Next(),
+           .agent_ns = AnyOffsetNs(rng),
+           .calls_in_flight = Any32(rng),
+           .lanes = Any32(rng, limits::kLanesMax)},
+      RunReady{},
+      StepReady{.step = Any32(rng, limits::kStepsMax - 1),
+                .primers_wanted = primers,
+                .primers_failed = Any32(rng, primers),
+                .lanes_ended = Any32(rng, limits::kLanesMax),
+                .calls_cut = Any32(rng)},
+      StepClosed{.tally = AnyTally(rng), .last_sequence = rng->Next()},
+      EvalsAsked{
+          .asked = Any32(rng, 10'000), .left = Any32(rng, 10'000), .last_sequence = rng->Next()},
+      Stopped{.last_sequence = rng->Next()},
+      AgentFault{.message = AnyName(rng, wire::kTextBytesMax)}};
 }
 
 std::vector<CoordinatorMessage> AnyCoordinatorMessages(Rng* rng) {
@@ -45,7 +48,12 @@ std::vector<CoordinatorMessage> AnyCoordinatorMessages(Rng* rng) {
   CorpusChunk chunk{.digest = AnyDigest(rng), .bytes = AnyName(rng) + std::string("\0\xff", 2)};
   chunk.offset = Any32(rng, limits::kCorpusBytesMax - chunk.bytes.size());
   chunk.total_bytes = chunk.offset + chunk.bytes.size();
-  return {Welcome{.agent_slot = Any32(rng, limits::kAgentsMax - 1)},
+  const std::uint32_t parts = 1 + Any32(rng, limits::kAgentsMax - 1);
+  return {AskEvals{.part = Any32(rng, parts - 1),
+                   .parts = parts,
+                   .at_once = static_cast<std::uint32_t>(1 + rng->Below(64)),
+                   .limit = Duration(1 + AnySpanNs(rng) / 2)},
+          Welcome{.agent_slot = Any32(rng, limits::kAgentsMax - 1)},
           Refuse{.reason = AnyName(rng, wire::kTextBytesMax)},
           Ping{.sequence = rng->Next()},
           PrepareRun{.plan = AnyRunPlan(rng)},

@@ -42,6 +42,10 @@ inline std::uint32_t AnyBlock(Rng* rng) {
   return Any32(rng, limits::kBlocksMax - 1);
 }
 
+inline ToolFaultBits AnyFaults(Rng* rng) {
+  return static_cast<ToolFaultBits>(Any32(rng, (1u << kToolFaults) - 1) & ~1u);
+}
+
 inline CallRecord AnyRecord(Rng* rng) {
   CallRecord r;
   r.step = Any32(rng, limits::kStepsMax - 1);
@@ -82,12 +86,29 @@ inline CallRecord AnyRecord(Rng* rng) {
   r.tokens_asked = Any32(rng);
   r.answer = static_cast<std::uint8_t>(rng->Below(32));
   if ((r.answer & 3) == 3) r.answer &= ~1;  // Valid and invalid exclude each other.
+  if ((r.answer & kToolCallsInvalid) != 0) r.tool_faults = AnyFaults(rng);
   r.tokens_planned = Any32(rng);
   r.http_status = static_cast<std::uint16_t>(rng->Chance(0.3) ? 0 : 100 + rng->Below(900));
   r.outcome = static_cast<Outcome>(1 + rng->Below(kOutcomes - 1));
   r.flags = static_cast<std::uint8_t>(rng->Below(16));
   r.resends = static_cast<std::uint8_t>(rng->Below(256));
   return r;
+}
+
+inline EvalRecord AnyEval(Rng* rng) {
+  EvalRecord e;
+  e.step = rng->Chance(0.3) ? kEvalMiniRun : Any32(rng, limits::kStepsMax - 1);
+  e.lane = Any32(rng, limits::kLanesMax - 1);
+  e.case_index = Any32(rng, limits::kEvalCasesMax - 1);
+  e.turn = Any32(rng);
+  e.block = AnyBlock(rng);
+  e.released = AnyOffsetNs(rng);
+  e.end = e.released + AnySpanNs(rng);
+  e.http_status = static_cast<std::uint16_t>(rng->Chance(0.3) ? 0 : 100 + rng->Below(900));
+  e.call = static_cast<Outcome>(1 + rng->Below(kOutcomes - 1));
+  e.outcome = static_cast<EvalOutcome>(1 + rng->Below(kEvalOutcomes - 1));
+  e.tool_faults = AnyFaults(rng);
+  return e;
 }
 
 inline RecordBatch AnyBatch(Rng* rng) {
@@ -97,6 +118,8 @@ inline RecordBatch AnyBatch(Rng* rng) {
   batch.sequence = 1 + AnyUpTo(rng, ~std::uint64_t{1});
   batch.records.resize(AnyUpTo(rng, limits::kBatchRecordsMax));
   for (CallRecord& record : batch.records) record = AnyRecord(rng);
+  batch.evals.resize(rng->Chance(0.5) ? 0 : AnyUpTo(rng, limits::kBatchRecordsMax));
+  for (EvalRecord& eval : batch.evals) eval = AnyEval(rng);
   return batch;
 }
 
@@ -130,6 +153,10 @@ inline StepTally AnyTally(Rng* rng) {
   tally.cpu_share_max = rng->Uniform() * 2;
   tally.host = AnyHostLoad(rng);
   tally.records_lost = AnyUpTo(rng, ~std::uint64_t{0});
+  tally.evals_asked = AnyUpTo(rng, wire::kCallsOfLaneMax);
+  for (std::size_t i = 1; i < kEvalOutcomes; ++i) {
+    tally.evals.by_outcome[i] = AnyUpTo(rng, wire::kCallsOfLaneMax);
+  }
   const std::size_t lanes = rng->Below(6);
   for (std::size_t i = 0; i < lanes; ++i) {
     LaneTally lane;
@@ -211,6 +238,12 @@ inline RunPlan AnyRunPlan(Rng* rng) {
   target.ignore_eos_accepted = rng->Chance(0.5);
   target.tools = rng->Chance(0.5);
   if (rng->Chance(0.5)) target.extra_body = R"("top_k":1,"x":{"y":[null,-1.5e3,"\u00e9"]})";
+  if (rng->Chance(0.5)) {
+    plan.evals = EvalPlan{.set_text = AnyName(rng) + "\n\xff",
+                          .share = 0.0001 + rng->Uniform() * 0.19,
+                          .repeats = static_cast<std::uint32_t>(1 + rng->Below(kEvalRepeatsMax)),
+                          .deadline = Duration(1 + AnySpanNs(rng) % Duration(1h).count())};
+  }
   target.connect_timeout = positive();
   target.idle_timeout = positive();
   target.call_deadline = positive();

@@ -42,6 +42,7 @@ v1::RunPlan GoodPlan() {
   plan.tiers = {{.name = "heavy", .tier = Tier::kHeavy, .share = 1}};
   plan.target.url = "http://h/v1";
   plan.target.model = "m";
+  plan.evals = EvalPlan{.set_text = "{}", .share = 0.1};
   v1::RunPlan good;
   ToProto(plan, &good);
   return good;
@@ -77,6 +78,18 @@ TEST(Refusals, OfRunPlan) {
         [](P* p) {
           p->mutable_target()->set_extra_body("\"a\":\"" + std::string(16'384, 'x') + "\"");
         }},
+       {"EvalPlan.set_text", [](P* p) { p->mutable_evals()->clear_set_text(); }},
+       {"EvalPlan.set_text",
+        [](P* p) { p->mutable_evals()->set_set_text(std::string((4u << 20) + 1, 'x')); }},
+       {"EvalPlan.share", [](P* p) { p->mutable_evals()->set_share(0.3); }},
+       {"EvalPlan.share", [](P* p) { p->mutable_evals()->set_share(0); }},
+       {"EvalPlan.share",
+        [](P* p) { p->mutable_evals()->set_share(std::numeric_limits<double>::quiet_NaN()); }},
+       {"EvalPlan.repeats", [](P* p) { p->mutable_evals()->set_repeats(0); }},
+       {"EvalPlan.repeats", [](P* p) { p->mutable_evals()->set_repeats(11); }},
+       {"EvalPlan.deadline_ns", [](P* p) { p->mutable_evals()->set_deadline_ns(0); }},
+       {"EvalPlan.deadline_ns",
+        [](P* p) { p->mutable_evals()->set_deadline_ns(Duration(1h).count() + 1); }},
        {"RunPlan.failure", [](P* p) { p->clear_failure(); }},
        {"RunPlan.target", [](P* p) { p->clear_target(); }},
        {"TierPlan.name", [](P* p) { p->mutable_tiers(0)->clear_name(); }},

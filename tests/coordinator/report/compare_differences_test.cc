@@ -24,6 +24,9 @@ TEST(CompareDifferences, WhatWasNotMeasuredAlikeIsNamed) {
       {[](ComparedRun& r) { r.scenario.mix[0].share = 3; }, "another mix (1 heavy : 1 light"},
       {[](ComparedRun& r) { r.model.bar.limits[0].value = 6; }, "another bar (TTFT P90 <= 5.3 s"},
       {[](ComparedRun& r) { r.model.bar.limits.pop_back(); }, "another bar"},
+      {[](ComparedRun& r) { r.model.bar.evals.pass_rate = 0.9; }, "evals >= 90% right"},
+      {[](ComparedRun& r) { r.scenario.evals = EvalsSpec{}; },
+       "other evals beside the load (none against basic, 10% of all requests)"},
       {[](ComparedRun& r) { r.scenario.replay.history = History::kLive; },
        "other replay settings (history)"},
       {[](ComparedRun& r) {

@@ -17,6 +17,20 @@ inline ReportedStep Judged(StepEvidence evidence, std::uint32_t index, std::uint
   return step;
 }
 
+// Evals that stand beside a step: of two kinds, one of which breaks under load.
+inline EvalSummary SampleEvals() {
+  return {.verdict = Verdict::kTooClose,
+          .lean = Lean::kFail,
+          .reason = "37 of 44 passed, 95% interval 69.9% to 93.4%: 90.0% lies within",
+          .loaded = {{0, 37, 3, 1, 2, 0, 1, 4}},
+          .unloaded = {{0, 71, 1, 0, 0, 0, 0, 0}},
+          .interval = {0.699, 0.934},
+          .change = Interval{-0.28, -0.03},
+          .faults = {{0, 0, 0, 1, 0, 1, 0, 0, 0}},
+          .kinds = {{"arithmetic", {{0, 22, 0, 0, 0, 0, 0, 2}}, {{0, 30, 0, 0, 0, 0, 0, 0}}},
+                    {"tool-single", {{0, 15, 3, 1, 2, 0, 1, 2}}, {{0, 41, 1, 0, 0, 0, 0, 0}}}}};
+}
+
 inline ReportModel EmptyRun() {
   ReportModel model{.run_name = "recipe-7",
                     .run_id = "20260101-2200-7f3a",
@@ -76,6 +90,13 @@ inline ReportModel SampleRun() {
   // The plan's context limit is the same in every step; what lanes counted is each step's.
   model.steps[0].summary.replay = slow.replay;
   for (TierReplay& tier : model.steps[0].summary.replay.tiers) tier.fidelity = {};
+  model.steps[2].summary.evals = SampleEvals();
+  FidelitySummary& tools = model.steps[2].summary.fidelity;
+  tools.tool_present = 30;
+  tools.tool_valid = 24;
+  tools.tool_invalid = 5;
+  tools.tool_faults = {{0, 0, 0, 1, 3, 0, 1, 0, 0}};
+  model.bar.evals = {.pass_rate = 0.9, .drop = 0.05};
   model.steps[2].notes = {"repeated: the step before had no data"};
   model.price = CostSettings{.nodes = 4, .micros = 14'400'000, .currency = "USD"};
   model.recipe_note = "two copies";

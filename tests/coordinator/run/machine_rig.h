@@ -93,7 +93,7 @@ struct MachineRig {
     CloseAll();
     JudgeAs(Verdict::kFail);
   }
-  // Any phase but the last two.
+  // Any phase but those that few runs have, and kDone.
   void To(RunPhase wanted) {
     switch (wanted) {
       case RunPhase::kPreflight:
@@ -110,9 +110,10 @@ struct MachineRig {
         return ToReplace();
       case RunPhase::kStop:
         return ToStop();
+      case RunPhase::kMiniEvals:
       case RunPhase::kSettle:
       case RunPhase::kDone:
-        ADD_FAILURE() << "there is no way on from done";
+        ADD_FAILURE() << "no way there";
     }
   }
 

@@ -99,6 +99,7 @@ TEST(ScenarioPage, ItsDefaultsAreTheReaders) {
   EXPECT_TRUE(shown->tier_ladders == want.tier_ladders);
   EXPECT_TRUE(shown->replay == want.replay);
   EXPECT_EQ(shown->fleet.wait, want.fleet.wait);
+  EXPECT_EQ(shown->evals, EvalsSpec{}) << "the section's own";
   EXPECT_EQ(shown->seed, want.seed);
 }
 

@@ -29,6 +29,7 @@ TEST(RunCodec, RunsKeepEveryField) {
                     {Metric::kErrors, 0, 0.02},
                     {Metric::kGoodput, 0.9, 30, "",
                      LimitOrigin{.runs = {"r-1"}, .sessions = 5, .factor = 1.1, .baseline = 27}}};
+  run.bar.evals = {.pass_rate = 0.9, .drop = 0};
   const StatusOr<RunInfo> back = DecodeRun(EncodeRun(run));
   ASSERT_TRUE(back.ok());
   EXPECT_EQ(back->id, run.id);
@@ -69,6 +70,8 @@ TEST(RunCodec, WhatIsAbsentStaysAbsent) {
   EXPECT_FALSE(row->summary.errors.error_share.has_value());
   EXPECT_EQ(row->summary.fidelity, FidelitySummary{});
   EXPECT_EQ(row->summary.origin, StepOrigin{});
+  EXPECT_FALSE(row->summary.evals.has_value());
+  EXPECT_FALSE(run->bar.evals.asks());
   EXPECT_FALSE(row->summary.calls_ok_per_s.has_value());
   EXPECT_FALSE(row->summary.tokens_in.has_value());
   EXPECT_FALSE(row->summary.tokens_cached.has_value());
@@ -158,6 +161,8 @@ TEST(RunCodec, StepsKeepEveryField) {
   EXPECT_EQ(b.usage_missing, a.usage_missing);
   EXPECT_EQ(b.fidelity, a.fidelity);
   EXPECT_EQ(b.replay, a.replay);
+  EXPECT_EQ(b.verdict.failed_beside, "evals");
+  EXPECT_EQ(b.evals, a.evals);
   // The encoding has no choices, so equal bytes mean that agents and identities came back too.
   EXPECT_EQ(EncodeStep(*back), EncodeStep(row));
   ASSERT_EQ(b.agents.size(), 1u);

@@ -47,6 +47,21 @@ inline PartVerdict APart() {
   return part;
 }
 
+inline EvalSummary SomeEvals() {
+  return {.verdict = Verdict::kFail,
+          .lean = Lean::kPass,
+          .reason = "41 of 60 passed",
+          .loaded = {{0, 41, 12, 1, 2, 3, 1, 9}},
+          .unloaded = {{0, 70, 2, 0, 0, 0, 0, 1}},
+          .design_effect = 1.25,
+          .interval = {0.5, 0.75},
+          .change = Interval{-0.5, -0.125},
+          .faults = {{0, 8, 7, 6, 5, 4, 3, 2, 1}},
+          .faults_unloaded = {{0, 0, 0, 1, 0, 0, 0, 0, 0}},
+          .kinds = {{"sum", {{0, 20, 1, 0, 0, 0, 0, 3}}, {{0, 30, 1, 0, 0, 0, 0, 0}}},
+                    {"tool\xff", {{0, 21, 11, 1, 2, 3, 1, 6}}, {}}}};
+}
+
 // Every field differs from its default, so that a forgotten one shows.
 inline StepRow AStep(std::uint32_t step) {
   StepRow row;
@@ -92,7 +107,10 @@ inline StepRow AStep(std::uint32_t step) {
                 .tool_invalid = 2,
                 .reasoning_only = 10,
                 .hidden_reasoning = 11,
-                .doubts = {21, 22, 23, 24, 25, 26, 27, 28, 29}};
+                .doubts = {21, 22, 23, 24, 25, 26, 27, 28, 29},
+                .tool_faults = {{0, 1, 2, 3, 4, 5, 6, 7, 8}}};
+  s.verdict.failed_beside = "evals";
+  s.evals = SomeEvals();
   s.agents = {{1, "b:77", 8, 100, -5, 6, 7, 8, 4, 0.5, 9, true, true, -12}};
   s.agents[0].host = {.cores_used_max = 1.5,
                       .thread_share_max = 0.0,

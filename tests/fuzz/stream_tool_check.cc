@@ -1,4 +1,4 @@
-#include "common/chat/tool_call_check.h"
+#include "tests/fuzz/stream_tool_check.h"
 
 #include <algorithm>
 

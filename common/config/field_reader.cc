@@ -238,11 +238,6 @@ const ConfigNode* FieldReader::Find(std::string_view key) {
   return map_ == nullptr ? nullptr : map_->Find(key);
 }
 
-void FieldReader::NotSupported(std::string_view key) {
-  if (Find(key) == nullptr) return;
-  Problem(key, "is not supported by this version, take it out");
-}
-
 void FieldReader::Problem(std::string_view key, std::string message) {
   int line = line_;
   if (map_ != nullptr) {

@@ -52,8 +52,6 @@ class FieldReader {
 
   // The raw value of a key, or null; marks it as known.
   const ConfigNode* Find(std::string_view key);
-  // A key of the language that this version cannot do: a problem if it is there.
-  void NotSupported(std::string_view key);
   // Adds a problem at `key` (or at the map itself if it is absent).
   void Problem(std::string_view key, std::string message);
   // Keys of the map in the file's order.

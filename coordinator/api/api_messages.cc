@@ -22,7 +22,7 @@ static_assert(static_cast<int>(Lean::kFail) == v1::LEAN_FAIL);
 static_assert(static_cast<int>(FindingLevel::kBlocking) == v1::FINDING_LEVEL_BLOCKING);
 static_assert(static_cast<int>(StepKind::kRefinement) == v1::STEP_KIND_REFINEMENT);
 static_assert(static_cast<int>(RunState::kFailed) == v1::RUN_STATE_FAILED);
-static_assert(static_cast<int>(kLastPhase) + 1 == v1::PHASE_SETTLE);
+static_assert(static_cast<int>(kLastPhase) + 1 == v1::PHASE_ROLL_BACK);
 static_assert(static_cast<int>(StepPart::kCoolDown) + 1 == v1::STEP_PART_COOL_DOWN);
 
 v1::Verdict Of(Verdict verdict) {

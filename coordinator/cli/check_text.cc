@@ -9,6 +9,7 @@
 
 #include "common/base/text.h"
 #include "common/config/quantities.h"
+#include "coordinator/cli/hooks_text.h"
 #include "coordinator/judge/metrics.h"
 #include "coordinator/judge/step_origin.h"
 #include "coordinator/planning/replay_plan.h"
@@ -361,6 +362,7 @@ std::string CheckText(const Scenario& scenario, const RunPlan& plan, const Corpu
                   ShortTime(sweep.drain_limit)));
   text += LabelledLine("in all",
                        fmt::format("{}; {}", TimeWords(scenario, dry), PolicyWords(scenario)));
+  text += HooksText(scenario);
   text += LabelledLine("cost", CostWords(scenario, dry));
   text += "\nhow sharp the verdicts can be\n" + PrecisionTable(dry);
   text += LabelledLine(

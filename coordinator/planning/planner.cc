@@ -8,6 +8,7 @@
 #include "common/plan/corpus_index.h"
 #include "common/plan/lanes.h"
 #include "coordinator/planning/eval_plan.h"
+#include "coordinator/planning/hook_times.h"
 
 namespace plimsoll {
 namespace {
@@ -72,7 +73,7 @@ StatusOr<RunPlan> MakeRunPlan(const Scenario& scenario, const Corpus& corpus,
   return plan;
 }
 
-RunSettings MakeRunSettings(const Scenario& scenario) {
+RunSettings MakeRunSettings(const Scenario& scenario, bool promote) {
   RunSettings settings;
   settings.sessions = scenario.sweep.sessions;
   settings.target = scenario.sweep.target;
@@ -90,9 +91,11 @@ RunSettings MakeRunSettings(const Scenario& scenario) {
   settings.extend = scenario.sweep.extend;
   settings.fail_early = scenario.sweep.fail_early;
   settings.budget = scenario.sweep.budget;
-  settings.refine = scenario.sweep.refine && scenario.sweep.budget.has_value();
+  settings.refine = scenario.sweep.refine && (scenario.sweep.budget || scenario.window.length);
   settings.drain_between_steps = scenario.sweep.drain_between_steps;
   if (scenario.signals) settings.back_limit = scenario.signals->drain_within;
+  settings.hooks = TimesOf(scenario.hooks, promote);
+  settings.window = scenario.window.length;
   return settings;
 }
 

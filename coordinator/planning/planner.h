@@ -24,8 +24,8 @@ struct RunIdentity {
 StatusOr<RunPlan> MakeRunPlan(const Scenario& scenario, const Corpus& corpus,
                               const RunIdentity& identity);
 
-// The sweep as the run machine drives it.
-RunSettings MakeRunSettings(const Scenario& scenario);
+// The sweep as the run machine drives it. `promote`: a promotion is asked for.
+RunSettings MakeRunSettings(const Scenario& scenario, bool promote = false);
 
 // The longest prompt with which a lane of the first step starts: preflight tries this one, so that
 // a context limit below the corpus's first prompts is found before the window is spent.

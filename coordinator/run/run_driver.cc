@@ -65,6 +65,10 @@ void RunDriver::RequestStop(int count) {
   Feed(event::StopRequested{count});
 }
 
+void RunDriver::Trip(const std::string& reason) {
+  Feed(event::KillSwitchTripped{reason});
+}
+
 // Actions may raise events at once (a store that fails, a step judged); they wait their turn, so
 // that the machine is never entered from inside itself.
 void RunDriver::Feed(const MachineEvent& event) {
@@ -74,7 +78,9 @@ void RunDriver::Feed(const MachineEvent& event) {
   feeding_ = true;
   for (std::size_t i = 0; i < queue_.size() && !finished_; ++i) {
     const MachineEvent next = queue_[i];
-    for (const MachineAction& action : machine_.Apply(next)) {
+    const bool begun = times_.begun != MonoTime{};
+    const Duration now = begun ? deps_.scheduler.Now() - times_.begun : Duration{0};
+    for (const MachineAction& action : machine_.Apply(next, now)) {
       std::visit([this](const auto& a) { Do(a); }, action);
     }
   }
@@ -212,6 +218,7 @@ void RunDriver::Do(const action::Finish& a) {
   FinishJudging();
   finished_ = true;
   commit_.Cancel();
+  window_.Cancel();
   servers_.Cancel();
   SayDrain();
   SayWhatIsMissing();

@@ -11,6 +11,8 @@
 
 #include "common/base/wall_watch.h"
 #include "coordinator/fleet/fleet.h"
+#include "coordinator/hooks/hook_runner.h"
+#include "coordinator/hooks/hook_tries.h"
 #include "coordinator/ingest/batch_gate.h"
 #include "coordinator/ingest/eval_ingest.h"
 #include "coordinator/ingest/step_ingest.h"
@@ -39,6 +41,7 @@ struct RunSpec {
   std::string build;
   std::shared_ptr<const EvalSet> evals = nullptr;  // What plan.evals says; null without.
   ServerRules servers;                             // Where RunDeps::signals are.
+  RunHooks hooks;                                  // Those that settings.hooks have a time for.
 };
 
 struct RunStep {
@@ -60,12 +63,15 @@ struct RunDeps {
   RunJournal& journal;
   AgentSpawner* spawner = nullptr;  // Null: agents dial in.
   SignalFeed* signals = nullptr;    // What servers say; null: no server is asked.
+  HookPort* hooks = nullptr;        // Null: there are no hooks.
   const Clock* clock = nullptr;     // Whether the wall clock steps; null: nobody looks.
   // Makes preflight's calls; answers once, later.
   std::function<void(std::function<void(PreflightReport)>)> preflight;
   std::function<void(const std::string&)> say;      // A line for people, as it happens.
   std::function<void(const RunStep&)> step_judged;  // As it happens.
-  std::function<void(RunResult)> finished;          // Once; nothing is called after it.
+  // Each start of a hook, as it ended; may be empty.
+  std::function<void(const HookOutcome&)> hook_ended;
+  std::function<void(RunResult)> finished;  // Once; nothing is called after it.
 };
 
 class RunDriver final : public FleetEvents {
@@ -78,6 +84,8 @@ class RunDriver final : public FleetEvents {
   void Start();
   // A signal: the first drains, the second aborts, the third waits for nobody any more.
   void RequestStop(int count);
+  // A rule of the kill switch tripped: agents hang up at once, and the run is rolled back.
+  void Trip(const std::string& reason);
   const Fleet& fleet() const { return fleet_; }
   const MachineState& state() const { return machine_.state(); }
   // How the run looks now; costs a look at every cell of the step, so about once a second.
@@ -128,6 +136,9 @@ class RunDriver final : public FleetEvents {
   void Do(const action::EndMeasure& a);
   void Do(const action::AskEvals& a);
   void Do(const action::AwaitBack&);
+  void Do(const action::RunHook& a);
+  void Do(const action::AbortHook&);
+  void Do(const action::SetWindowEnd& a);
 
   void PlanLooks();
   void PlanReads();
@@ -184,7 +195,10 @@ class RunDriver final : public FleetEvents {
   bool feeding_ = false;
   bool store_failed_ = false;  // Nothing is kept any more, so no batch is waited for.
   bool finished_ = false;
+  std::unique_ptr<HookTries> tries_;  // Of the hook that runs.
   Timer deadline_;
+  Timer window_;
+  Timer hook_done_;
   Timer commit_;
   Timer finish_;
 };

@@ -52,26 +52,6 @@ void Transition::On(const event::StoreFailed& e) {
   EndRun(ExitCode::kCouldNotRun, "the store failed: " + e.message, StopKind::kAbort);
 }
 
-void Transition::On(const event::AgentFaulted& e) {
-  const std::string what = fmt::format("{}: {}", AgentName(s_, e.slot), e.message);
-  if (IsEnding(s_.phase)) return;
-  EndRun(s_.history.empty() ? ExitCode::kCouldNotRun : ExitCode::kNoData, what, StopKind::kAbort);
-}
-
-void Transition::On(const event::StoppedBy& e) {
-  if (s_.phase != RunPhase::kStop) return;
-  s_.waiting_for.erase(e.slot);
-  FinishWhenStopped();
-}
-
-void Transition::On(const event::DeploymentBack&) {
-  if (s_.phase == RunPhase::kSettle) Finish(s_.end_code, s_.end_reason);
-}
-
-void Transition::On(const event::StoreFailed& e) {
-  EndRun(ExitCode::kCouldNotRun, "the store failed: " + e.message, StopKind::kAbort);
-}
-
 void Transition::On(const event::WindowCloses&) {
   if (IsEnding(s_.phase)) return;
   if (s_.history.empty()) {

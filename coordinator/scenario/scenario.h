@@ -10,6 +10,7 @@
 #include "common/base/time.h"
 #include "common/config/quantities.h"
 #include "common/plan/plan.h"
+#include "coordinator/hooks/hook_runner.h"
 #include "coordinator/judge/bar.h"
 #include "coordinator/scenario/evals_spec.h"
 #include "coordinator/scenario/signals_spec.h"
@@ -85,6 +86,14 @@ struct CostSpec {
   friend bool operator==(const CostSpec&, const CostSpec&) = default;
 };
 
+// What a run is given of the night.
+struct WindowSpec {
+  // From the run's begin to the end of its rollback. Absent: no limit.
+  std::optional<Duration> length;
+  std::string between;  // When it may be held: "22:00-06:00 Europe/Berlin". Empty: any time.
+  friend bool operator==(const WindowSpec&, const WindowSpec&) = default;
+};
+
 struct Scenario {
   std::string name;
   Recipe recipe;
@@ -100,6 +109,8 @@ struct Scenario {
   ReplaySpec replay;
   std::optional<CostSpec> cost;
   std::optional<EvalsSpec> evals;  // Absent: none is asked.
+  RunHooks hooks;                  // Empty ones are not there.
+  WindowSpec window;
   std::uint64_t seed = 1;
   friend bool operator==(const Scenario&, const Scenario&) = default;
 };

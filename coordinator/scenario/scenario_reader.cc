@@ -13,6 +13,7 @@
 #include "coordinator/scenario/bar_reader.h"
 #include "coordinator/scenario/evals_reader.h"
 #include "coordinator/scenario/extra_body.h"
+#include "coordinator/scenario/hooks_reader.h"
 #include "coordinator/scenario/scenario_check.h"
 #include "coordinator/scenario/signals_reader.h"
 #include "coordinator/scenario/sweep_reader.h"
@@ -251,6 +252,28 @@ void ReadFailure(FieldReader& top, FailurePolicy& failure) {
   fields->Finish();
 }
 
+// A length alone, or with the hours between which it may be held.
+void ReadWindow(FieldReader& top, WindowSpec& window) {
+  const auto take = [&window](FieldReader& fields, std::string_view key) {
+    const std::optional<Duration> time = fields.Time(key);
+    if (!time) return;
+    if (*time > Duration{0} && *time <= kPhaseMax) {
+      window.length = *time;
+    } else {
+      fields.Problem(key, fmt::format("is {}, it must be above zero and at most {}",
+                                      PrintDuration(*time), PrintDuration(kPhaseMax)));
+    }
+  };
+  const ConfigNode* node = top.Find("window");
+  if (node == nullptr) return;
+  if (node->kind != ConfigNode::Kind::kMap) return take(top, "window");
+  std::optional<FieldReader> fields = top.Map("window");
+  if (!fields) return;
+  take(*fields, "length");
+  Take(fields->Text("between"), window.between);
+  fields->Finish();
+}
+
 void ReadCost(FieldReader& top, std::optional<CostSpec>& cost) {
   std::optional<FieldReader> fields = top.Map("cost");
   if (!fields.has_value()) return;
@@ -294,11 +317,12 @@ Scenario ReadScenario(std::string_view text, std::string_view folder, Problems& 
   ReadLadders(top, scenario.tier_ladders);
   ReadBar(top, scenario.mix, scenario.bar);
   ReadSignals(top, folder, problems, scenario.signals);
-  for (const std::string_view key : {"hooks", "window"}) top.NotSupported(key);
   ReadFleet(top, scenario.fleet);
   ReadReplay(top, scenario.replay);
   ReadCost(top, scenario.cost);
   ReadEvals(top, folder, scenario.evals);
+  ReadHooks(top, folder, scenario.hooks);
+  ReadWindow(top, scenario.window);
   ReadFailure(top, scenario.replay.failure);
   Take(top.Count("seed", 0, std::numeric_limits<std::uint64_t>::max()), scenario.seed);
   top.Finish();

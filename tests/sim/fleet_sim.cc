@@ -144,6 +144,7 @@ FleetSim::FleetSim(SimOptions options)
   engine_faults_ = std::make_unique<EngineFaults>(scheduler_, *engine_, options_.faults);
   options_.target.rules = options_.faults;
   options_.target.moment = [this] { return engine_faults_->Moment(); };
+  if (options_.hooks != nullptr) options_.hooks->Attach(coordinator_);
   if (options_.servers != nullptr) options_.servers->Attach(scheduler_, *engine_);
   journal_ = std::make_unique<Journal>();
   spawner_ = std::make_unique<Spawner>(*this);
@@ -155,12 +156,14 @@ FleetSim::FleetSim(SimOptions options)
               .corpus_bytes = {},
               .build = kBuild,
               .evals = options_.evals,
-              .servers = options_.server_rules},
+              .servers = options_.server_rules,
+              .hooks = options_.hook_specs},
       RunDeps{.scheduler = coordinator_,
               .links = network_,
               .journal = *journal_,
               .spawner = spawner_.get(),
               .signals = options_.servers,
+              .hooks = options_.hooks,
               .clock = &wall_,
               .preflight =
                   [this](std::function<void(PreflightReport)> done) {
@@ -177,6 +180,7 @@ FleetSim::FleetSim(SimOptions options)
 }
 
 FleetSim::~FleetSim() {
+  if (options_.hooks != nullptr) options_.hooks->Detach();
   if (options_.servers != nullptr) options_.servers->Detach();
 }
 
@@ -223,6 +227,10 @@ void FleetSim::StallCoordinatorAt(Duration at, Duration length) {
 
 void FleetSim::StopAt(Duration at, int count) {
   At(at, [this, count] { driver_->RequestStop(count); });
+}
+
+void FleetSim::TripAt(Duration at, const std::string& reason) {
+  At(at, [this, reason] { driver_->Trip(reason); });
 }
 
 void FleetSim::FailStoreAt(Duration at) {

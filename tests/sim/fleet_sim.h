@@ -17,6 +17,7 @@
 #include "tests/fakes/sim_scheduler.h"
 #include "tests/fakes/stalling_scheduler.h"
 #include "tests/fakes/stepping_clock.h"
+#include "tests/sim/sim_hooks.h"
 #include "tests/sim/sim_servers.h"
 
 namespace plimsoll {
@@ -48,6 +49,8 @@ struct SimOptions {
   std::function<SimLoad(std::uint32_t slot, MonoTime now)> load;
   SimServers* servers = nullptr;  // Whose pages the run reads; null: no server is asked.
   ServerRules server_rules;
+  SimHooks* hooks = nullptr;  // Null: the run has none.
+  RunHooks hook_specs;        // Those that settings.hooks have a time for.
 };
 
 class FleetSim {
@@ -71,6 +74,9 @@ class FleetSim {
   // The coordinator's loop runs nothing for so long, while its links stay up.
   void StallCoordinatorAt(Duration at, Duration length);
   void StopAt(Duration at, int count);
+  // A rule of the kill switch trips.
+  void TripAt(Duration at, const std::string& reason);
+  void At(Duration at, std::function<void()> task);
   // The journal's next append fails, as a full disk does.
   void FailStoreAt(Duration at);
   // Every second of the run, from its start on.
@@ -89,8 +95,6 @@ class FleetSim {
   class Host;  // One agent process.
   class Journal;
   class Spawner;
-
-  void At(Duration at, std::function<void()> task);
 
   SimOptions options_;
   SimScheduler scheduler_;

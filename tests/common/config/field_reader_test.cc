@@ -102,15 +102,6 @@ TEST_F(FieldReaderTest, WrongShapesSayWhatWouldBeRight) {
                   "f.yaml:10: e: is an empty text, write one or leave the key out"));
 }
 
-TEST_F(FieldReaderTest, UnsupportedKeysAreRefusedInWords) {
-  FieldReader reader = Read("hooks: {}\n");
-  reader.NotSupported("hooks");
-  reader.NotSupported("window");
-  reader.Finish();
-  EXPECT_THAT(problems_.Lines(),
-              ElementsAre("f.yaml:1: hooks: is not supported by this version, take it out"));
-}
-
 TEST(DidYouMean, KnowsTyposAndStaysSilentOtherwise) {
   const std::vector<std::string> keys = {"sessions", "target", "to"};
   EXPECT_EQ(DidYouMean("sesions", keys), "sessions");

@@ -33,7 +33,7 @@ struct MachineRig {
   explicit MachineRig(const RunSettings& settings) : machine(settings) {}
 
   void Feed(const MachineEvent& e) {
-    actions = machine.Apply(e);
+    actions = machine.Apply(e, now);
     for (const MachineAction& a : actions) all.push_back(a);
   }
   // Of the last event.
@@ -110,6 +110,9 @@ struct MachineRig {
         return ToReplace();
       case RunPhase::kStop:
         return ToStop();
+      case RunPhase::kRollout:
+      case RunPhase::kPromote:
+      case RunPhase::kRollBack:
       case RunPhase::kMiniEvals:
       case RunPhase::kSettle:
       case RunPhase::kDone:
@@ -118,6 +121,7 @@ struct MachineRig {
   }
 
   RunMachine machine;
+  Duration now{};  // Since the run's begin, as the machine is told.
   std::vector<MachineAction> actions;
   std::vector<MachineAction> all;
 

@@ -12,7 +12,7 @@ MachineEvent RandomEvent(Rng* rng, const MachineState& state) {
   const auto slot = static_cast<std::uint32_t>(rng->Below(2));
   // Mostly of the present step.
   const std::uint32_t step = rng->Chance(0.9) ? state.step.step : state.step.step - 1;
-  switch (rng->Below(19)) {
+  switch (rng->Below(21)) {
     case 0:
       return event::PreflightDone{rng->Chance(0.9) ? absl::OkStatus()
                                                    : absl::UnavailableError("dead")};
@@ -55,8 +55,41 @@ MachineEvent RandomEvent(Rng* rng, const MachineState& state) {
       return event::StoppedBy{slot};
     case 17:
       return event::EvalsAskedBy{slot};
+    case 18:
+      if (rng->Chance(0.05)) return event::WindowCloses{};
+      if (rng->Chance(0.05)) return event::KillSwitchTripped{"full"};
+      return event::StoppedBy{slot};
+    case 19:
+      return event::HookEnded{static_cast<HookPhase>(rng->Below(3)), rng->Chance(0.8), "ended"};
     default:
       return event::Begin{};
+  }
+}
+
+bool EndsRun(const MachineEvent& e) {
+  return std::holds_alternative<event::AgentLost>(e) ||
+         std::holds_alternative<event::AgentFaulted>(e) ||
+         std::holds_alternative<event::StopRequested>(e) ||
+         std::holds_alternative<event::StoreFailed>(e) ||
+         std::holds_alternative<event::WindowCloses>(e) ||
+         std::holds_alternative<event::KillSwitchTripped>(e);
+}
+
+// A rollback hook was asked for exactly once, and after every other hook had ended; or a hook could
+// not be ended, and then nothing was started beside it.
+void ExpectRolledBack(const MachineRig& rig) {
+  std::size_t rollbacks = 0;
+  bool promoted = false;
+  for (const auto& run : rig.DidEver<action::RunHook>()) {
+    rollbacks += run.phase == HookPhase::kRollBack ? 1 : 0;
+    promoted = promoted || run.phase == HookPhase::kPromote;
+  }
+  const auto finish = rig.DidEver<action::Finish>();
+  const bool promotion_stood = promoted && finish[0].code == ExitCode::kHeld;
+  if (finish[0].reason.find("cannot be ended") != std::string::npos) {
+    EXPECT_LE(rollbacks, 1u);
+  } else {
+    EXPECT_EQ(rollbacks, promotion_stood ? 0u : 1u) << finish[0].reason;
   }
 }
 
@@ -75,9 +108,17 @@ TEST(RunMachineWalk, NeverStuckAndNeverFinishingTwice) {
       settings.tier_ladders = {{.name = "light", .tier = 1, .sessions = {5}}};
     }
     if (rng.Chance(0.5)) settings.mini_run = {.askers = 2, .at_once = 2, .limit = 60s};
+    const bool hooks = rng.Chance(0.5);
+    if (hooks) settings.hooks = {.rollout = 5min, .promote = {}, .rollback = 2min};
+    if (hooks && rng.Chance(0.5)) {
+      settings.hooks.promote = 1min;
+      settings.sessions = {5};  // So that walks come to hold it.
+      settings.target = 5;
+    }
+    if (rng.Chance(0.5)) settings.window = 2h;
     MachineRig rig(settings);
     rig.Feed(event::Begin{});
-    bool deadline = false;
+    bool deadline = hooks;  // Of the rollout.
     const auto follow = [&] {
       for (const MachineAction& a : rig.actions) {
         if (std::holds_alternative<action::SetDeadline>(a)) deadline = true;
@@ -86,7 +127,10 @@ TEST(RunMachineWalk, NeverStuckAndNeverFinishingTwice) {
     };
     for (int i = 0; i < 200 && rig.phase() != RunPhase::kDone; ++i) {
       ++phases_seen[static_cast<std::size_t>(rig.phase())];
-      rig.Feed(RandomEvent(&rng, rig.machine.state()));
+      const MachineEvent next = RandomEvent(&rng, rig.machine.state());
+      // Few walks would come to a promotion.
+      if (settings.hooks.promote && EndsRun(next) && rng.Chance(0.95)) continue;
+      rig.Feed(next);
       follow();
       const RunPhase phase = rig.phase();
       // Something must still come: the preflight's answer, the judge's, or a deadline.
@@ -111,10 +155,11 @@ TEST(RunMachineWalk, NeverStuckAndNeverFinishingTwice) {
     }
     ASSERT_EQ(rig.DidEver<action::Finish>().size(), 1u);
     EXPECT_FALSE(rig.DidEver<action::Finish>()[0].reason.empty());
+    if (hooks) ExpectRolledBack(rig);
   }
   for (std::size_t phase = 0; phase < kRunPhases; ++phase) {
     if (phase == static_cast<std::size_t>(RunPhase::kDone)) continue;
-    EXPECT_GT(phases_seen[phase], 100u) << phase;
+    EXPECT_GT(phases_seen[phase], 50u) << phase;
   }
 }
 

@@ -100,6 +100,8 @@ TEST(ScenarioPage, ItsDefaultsAreTheReaders) {
   EXPECT_TRUE(shown->replay == want.replay);
   EXPECT_EQ(shown->fleet.wait, want.fleet.wait);
   EXPECT_EQ(shown->evals, EvalsSpec{}) << "the section's own";
+  EXPECT_EQ(shown->hooks.rollout.deadline, HookSpec{}.deadline);
+  EXPECT_EQ(shown->hooks.rollout.tries, HookSpec{}.tries);
   EXPECT_EQ(shown->seed, want.seed);
 }
 

@@ -130,7 +130,8 @@ fleet: {agents: 2, listen: "0.0.0.0:7420"}
           "s.yaml:12: sweep.drain_limit: \"90\" has no unit, write e.g. \"90s\" or \"90ms\"",
           "s.yaml:13: bar.errors: is given twice, keep one; the first is on line 13",
           "s.yaml:13: bar.ttft_p90: \"5.3\" has no unit, write e.g. \"5.3s\" or \"5.3ms\"",
-          "s.yaml:14: hooks: is not supported by this version, take it out",
+          "s.yaml:14: hooks: bring a deployment up, and nothing takes it down again, write e.g. "
+          "rollback: [hooks/rollback], or [\"true\"] if it shall stay",
           "s.yaml:15: fleet.listen: is not on the loopback; this version has no TLS, so listen on "
           "127.0.0.1 and let agents come through a tunnel"));
 }
@@ -147,14 +148,6 @@ TEST(ScenarioReader, EmptyAndShapelessFilesNameWhatIsMissing) {
   Problems bare("s.yaml");
   (void)ReadScenario("seed: 1\n", "", bare);
   EXPECT_EQ(bare.size(), 7u);  // name, target, corpus, mix, sweep, bar, fleet.
-}
-
-TEST(ScenarioReader, LaterPartsOfTheLanguageAreRefusedNotIgnored) {
-  Problems problems("s.yaml");
-  (void)ReadScenario(std::string(kMinimal) + "hooks: {}\nwindow: {}\n", "", problems);
-  EXPECT_THAT(problems.Lines(),
-              ElementsAre("s.yaml:8: hooks: is not supported by this version, take it out",
-                          "s.yaml:9: window: is not supported by this version, take it out"));
 }
 
 std::vector<std::string> ProblemsWith(const std::string& more) {

@@ -40,6 +40,7 @@ enum class ExitCode : int {
   kNoData = 3,
   kCouldNotRun = 4,
   kStopped = 5,
+  kRollbackFailed = 6,
   kUsage = 64,
   kInternal = 70,
 };

@@ -172,7 +172,7 @@ GuardianKeeper::~GuardianKeeper() = default;
 StatusOr<std::unique_ptr<GuardianKeeper>> GuardianKeeper::Start(
     EventLoop& loop, const std::string& program, const std::string& store_folder,
     const std::string& run_id, std::function<void(const std::string&)> say) {
-  std::unique_ptr<GuardianKeeper> keeper(new GuardianKeeper(
+  auto keeper = std::unique_ptr<GuardianKeeper>(new GuardianKeeper(
       loop, {program, "guardian", "--store", store_folder, "--run", run_id}, std::move(say)));
   RETURN_IF_ERROR(keeper->Begin());
   return keeper;

@@ -19,7 +19,7 @@ StatusOr<std::unique_ptr<HookedRun>> HookedRun::Begin(HookedRunDeps deps, const 
     (void)intent->Remove();
     return guardian.status();
   }
-  std::unique_ptr<HookedRun> run(new HookedRun(std::move(deps), std::move(intent)));
+  auto run = std::unique_ptr<HookedRun>(new HookedRun(std::move(deps), std::move(intent)));
   run->guardian_ = *std::move(guardian);
   return run;
 }

@@ -89,7 +89,7 @@ StatusOr<std::unique_ptr<RunIntent>> RunIntent::Create(const std::string& store_
   RETURN_IF_ERROR(CheckIntent(intent.spec));  // The folder that we stand in is text as well.
   ASSIGN_OR_RETURN(intent.token, NewToken());
   intent.holder = MarkOf(::getpid());
-  std::unique_ptr<RunIntent> held(new RunIntent(folder, std::move(lock), std::move(intent)));
+  auto held = std::unique_ptr<RunIntent>(new RunIntent(folder, std::move(lock), std::move(intent)));
   if (const Status status = held->Save(); !status.ok()) {
     (void)held->Remove();
     return status;
@@ -112,7 +112,8 @@ StatusOr<std::unique_ptr<RunIntent>> RunIntent::TakeOver(const std::string& stor
   }
   intent->holder_kind = kind;
   intent->holder = MarkOf(::getpid());
-  std::unique_ptr<RunIntent> held(new RunIntent(folder, std::move(lock), *std::move(intent)));
+  auto held =
+      std::unique_ptr<RunIntent>(new RunIntent(folder, std::move(lock), *std::move(intent)));
   // A full disk keeps nobody from rolling back; the lock says who holds it.
   (void)held->Save();
   return held;

@@ -10,7 +10,9 @@
 #include "coordinator/cli/agents_command.h"
 #include "coordinator/cli/compare_command.h"
 #include "coordinator/cli/corpus_command.h"
+#include "coordinator/cli/guardian_command.h"
 #include "coordinator/cli/peak_command.h"
+#include "coordinator/cli/recover_command.h"
 #include "coordinator/cli/run_command.h"
 #include "coordinator/cli/runs_command.h"
 #include "coordinator/cli/serve_command.h"
@@ -32,6 +34,8 @@ constexpr char kHelp[] =
     "  plimsoll compare RUN RUN...      which recipe holds the target for the least, and what of "
     "that\n"
     "      [--store DIR] [--json FILE] [--target N] [--anyway]             the data supports\n"
+    "  plimsoll recover [RUN]           roll back what dead coordinators left; 6: a rollback "
+    "failed\n"
     "  plimsoll agents                  who is at the run that is going on\n"
     "  plimsoll serve                   the results API over the store: JSON, gRPC, /metrics\n"
     "  plimsoll corpus import PATH... --out FILE    recorded sessions to a corpus file\n"
@@ -41,7 +45,7 @@ constexpr char kHelp[] =
     "\n"
     "Each command has --help. Agents: plimsoll-agent --help. Rehearsals: plimsoll-gateway --help.\n"
     "Exit codes: 0 target held, 1 missed, 2 too close, 3 no data, 4 could not run, 5 stopped,\n"
-    "64 usage or scenario error, 70 internal error.\n";
+    "6 a rollback failed, 64 usage or scenario error, 70 internal error.\n";
 
 constexpr int kUsage = 64;
 
@@ -55,6 +59,8 @@ int main(int argc, char** argv) {
   if (command == "runs") return plimsoll::RunsMain(argc - 2, argv + 2);
   if (command == "compare") return plimsoll::CompareMain(argc - 2, argv + 2);
   if (command == "agents") return plimsoll::AgentsMain(argc - 2, argv + 2);
+  if (command == "recover") return plimsoll::RecoverMain(argc - 2, argv + 2);
+  if (command == "guardian") return plimsoll::GuardianMain(argc - 2, argv + 2);
   if (command == "serve") return plimsoll::ServeMain(argc - 2, argv + 2);
   if (command == "corpus") return plimsoll::CorpusMain(argc - 2, argv + 2);
   if (command == "peak") return plimsoll::PeakMain(argc - 2, argv + 2);
@@ -67,8 +73,8 @@ int main(int argc, char** argv) {
     std::fputs(kHelp, asked ? stdout : stderr);
     return asked ? 0 : kUsage;
   }
-  const std::vector<std::string> known = {"check",  "run",   "runs",   "compare",
-                                          "agents", "serve", "corpus", "peak"};
+  const std::vector<std::string> known = {"check",   "run",   "runs",   "compare", "agents",
+                                          "recover", "serve", "corpus", "peak"};
   std::fprintf(stderr, "plimsoll: %s (see plimsoll --help)\n",
                plimsoll::UnknownCommand(command, "plimsoll", known).c_str());
   return kUsage;

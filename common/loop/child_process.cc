@@ -50,9 +50,30 @@ Image MakeImage(const ChildOptions& options) {
   return image;
 }
 
+// The child's ends of what is open between it and us.
+struct ChildEnds {
+  int in = -1;
+  int out = -1;  // -1: ours.
+  int report = -1;
+  int gate = -1;        // It waits here for a byte; -1: for nothing.
+  int gate_write = -1;  // Our end of the gate, which it must not keep.
+};
+
+// Ends the child if we died or do not want it.
+void AwaitGate(const ChildEnds& ends) {
+  if (ends.gate < 0) return;
+  ::close(ends.gate_write);
+  char go = 0;
+  ssize_t got;
+  do {
+    got = ::read(ends.gate, &go, 1);
+  } while (got < 0 && errno == EINTR);
+  if (got != 1) ::_exit(127);
+}
+
 // In the child: async-signal-safe calls only. Never returns; on failure writes errno to `report`.
-[[noreturn]] void BecomeChild(const ChildOptions& options, const Image& image, int in, int out,
-                              int report, pid_t parent) {
+[[noreturn]] void BecomeChild(const ChildOptions& options, const Image& image,
+                              const ChildEnds& ends, pid_t parent) {
   ::setpgid(0, 0);
   if (options.die_with_parent) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -62,16 +83,20 @@ Image MakeImage(const ChildOptions& options) {
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   ::signal(SIGPIPE, SIG_DFL);  // Ignored signals survive exec.
-  ::dup2(in, 0);
-  if (out >= 0) {
-    ::dup2(out, 1);
-    ::dup2(out, 2);
+  ::dup2(ends.in, 0);
+  if (ends.out >= 0) {
+    ::dup2(ends.out, 1);
+    ::dup2(ends.out, 2);
   }
+  AwaitGate(ends);
   // Asio's sockets are not close-on-exec: a child that kept a listening one would hold its port.
   ::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
-  ::execvpe(image.argv[0], image.argv.data(), image.envp.data());
+  if (options.keep_fd >= 0) ::fcntl(options.keep_fd, F_SETFD, 0);
+  if (options.directory.empty() || ::chdir(options.directory.c_str()) == 0) {
+    ::execvpe(image.argv[0], image.argv.data(), image.envp.data());
+  }
   const int error = errno;
-  [[maybe_unused]] const ssize_t written = ::write(report, &error, sizeof(error));
+  [[maybe_unused]] const ssize_t written = ::write(ends.report, &error, sizeof(error));
   ::_exit(127);
 }
 
@@ -131,10 +156,23 @@ int WaitFor(pid_t pid) {
   return status;
 }
 
+std::string InFolder(const std::string& directory) {
+  return directory.empty() ? "" : fmt::format(" in {}", directory);
+}
+
 struct Spawned {
   pid_t pid = -1;
   int output = -1;  // The reading end of what it writes, if `on_lines` wants it.
 };
+
+// Lets a child that exists become the program once `before_exec` agrees.
+Status OpenGate(const ChildOptions& options, pid_t pid, Descriptor gate) {
+  if (!options.before_exec) return absl::OkStatus();
+  RETURN_IF_ERROR(options.before_exec(pid));
+  const char go = 1;
+  [[maybe_unused]] const ssize_t written = ::write(gate.get(), &go, 1);
+  return absl::OkStatus();
+}
 
 StatusOr<Spawned> Spawn(const ChildOptions& options) {
   if (options.argv.empty() || options.argv[0].empty()) {
@@ -150,15 +188,29 @@ StatusOr<Spawned> Spawn(const ChildOptions& options) {
   }
   const Descriptor report_read(ends[0]);
   Descriptor report_write(ends[1]);
+  int gate[2] = {-1, -1};
+  if (options.before_exec && ::pipe2(gate, O_CLOEXEC) != 0) {
+    return absl::ResourceExhaustedError(fmt::format("start {}: {}", program, std::strerror(errno)));
+  }
+  // Kept open by us as well: writing to it ends nobody, even when the child is dead.
+  const Descriptor gate_read(gate[0]);
+  Descriptor gate_write(gate[1]);
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
-  if (pid == 0)
-    BecomeChild(options, image, in.get(), output.write.get(), report_write.get(), parent);
+  if (pid == 0) {
+    BecomeChild(options, image,
+                {in.get(), output.write.get(), report_write.get(), gate[0], gate[1]}, parent);
+  }
   if (pid < 0) {
     return absl::ResourceExhaustedError(fmt::format("start {}: {}", program, std::strerror(errno)));
   }
   ::setpgid(pid, pid);  // Both sides do it: whoever is first.
   report_write.Close();
+  if (const Status status = OpenGate(options, pid, std::move(gate_write)); !status.ok()) {
+    ::kill(-pid, SIGKILL);
+    WaitFor(pid);
+    return status;
+  }
   int error = 0;
   ssize_t got;
   do {
@@ -166,7 +218,8 @@ StatusOr<Spawned> Spawn(const ChildOptions& options) {
   } while (got < 0 && errno == EINTR);
   if (got == static_cast<ssize_t>(sizeof(error))) {
     WaitFor(pid);
-    return absl::NotFoundError(fmt::format("start {}: {}", program, std::strerror(error)));
+    return absl::NotFoundError(
+        fmt::format("start {}{}: {}", program, InFolder(options.directory), std::strerror(error)));
   }
   return Spawned{pid, output.read.Release()};
 }

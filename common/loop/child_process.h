@@ -23,6 +23,11 @@ struct ChildOptions {
   // `on_exit` or at the object's end. Must not destroy the object. A line over
   // LineSplitter::kLineBytesMax comes in pieces; a child that writes faster than is read waits.
   std::function<void(const std::vector<std::string>& lines)> on_lines;
+  std::string directory;  // Where it runs; empty: in ours.
+  int keep_fd = -1;       // A descriptor of ours that it, and what it starts, keeps; -1: none.
+  // Called once the child exists and before it becomes the program: what must be known of it first
+  // is written down here. On an error, or if we die meanwhile, it ends without having run.
+  std::function<Status(int pid)> before_exec;
   // The child dies with the thread that started it, so that a killed parent leaves nothing behind.
   // That thread should live as long as the process: start children on the main loop's thread.
   bool die_with_parent = true;
@@ -36,8 +41,8 @@ struct ChildExit {
 class ChildProcess {
  public:
   // Starts a child in a process group of its own, standard input from /dev/null, no other
-  // descriptor of ours open. An argv that cannot be executed is an error here, not an exit.
-  // `on_exit` runs once on the loop's thread and may destroy the object. `loop` outlives it.
+  // descriptor of ours open but `keep_fd`. An argv that cannot be executed is an error here, not an
+  // exit. `on_exit` runs once on the loop's thread and may destroy the object. `loop` outlives it.
   static StatusOr<std::unique_ptr<ChildProcess>> Start(
       EventLoop& loop, const ChildOptions& options, std::function<void(const ChildExit&)> on_exit);
   // Never leaves it running: SIGKILL to what is left of the group, and reaped. `on_exit` is not

@@ -9,6 +9,7 @@
 #include "coordinator/api/bar_messages.h"
 #include "coordinator/api/cost_messages.h"
 #include "coordinator/api/eval_messages.h"
+#include "coordinator/api/hook_messages.h"
 #include "coordinator/api/replay_messages.h"
 #include "coordinator/api/server_messages.h"
 #include "plimsoll/v1/api.pb.h"
@@ -22,6 +23,7 @@ static_assert(static_cast<int>(Lean::kFail) == v1::LEAN_FAIL);
 static_assert(static_cast<int>(FindingLevel::kBlocking) == v1::FINDING_LEVEL_BLOCKING);
 static_assert(static_cast<int>(StepKind::kRefinement) == v1::STEP_KIND_REFINEMENT);
 static_assert(static_cast<int>(RunState::kFailed) == v1::RUN_STATE_FAILED);
+static_assert(static_cast<int>(RunState::kInterrupted) == v1::RUN_STATE_INTERRUPTED);
 static_assert(static_cast<int>(kLastPhase) + 1 == v1::PHASE_ROLL_BACK);
 static_assert(static_cast<int>(StepPart::kCoolDown) + 1 == v1::STEP_PART_COOL_DOWN);
 
@@ -56,6 +58,7 @@ void Fill(const RunInfo& run, bool live, v1::RunSummary* out) {
   SetInstant(run.started, out->mutable_started_at());
   if (run.ended) SetInstant(*run.ended, out->mutable_ended_at());
   if (run.exit_code) out->set_exit_code(*run.exit_code);
+  if (run.rollback) out->set_rollback(Name(*run.rollback));
   out->set_message(ValidUtf8(run.message));
   if (run.capacity) FillCapacity(*run.capacity, out->mutable_capacity());
   out->set_plimsoll_version(ValidUtf8(run.plimsoll_version));
@@ -242,6 +245,7 @@ void FillModel(const ReportModel& model, v1::Run* out) {
   for (const std::string& note : model.notes) out->add_notes(ValidUtf8(note));
   if (model.preflight) Fill(*model.preflight, out->mutable_preflight());
   if (model.drain) FillDrain(*model.drain, out->mutable_drain());
+  for (const HookOutcome& hook : model.hooks) FillHook(hook, out->add_hooks());
   for (const LadderResult& ladder : model.tier_ladders) {
     v1::TierLadder* to = out->add_tier_ladders();
     to->set_tier(ValidUtf8(ladder.tier));

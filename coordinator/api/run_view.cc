@@ -33,6 +33,7 @@ StatusOr<RunView> ReadRunView(const RunRepo& repo, std::string_view id_start,
   RunView view{.info = *std::move(info)};
   ASSIGN_OR_RETURN(std::vector<StepRow> steps, repo.Steps(view.info.id));
   ASSIGN_OR_RETURN(view.log, repo.Events(view.info.id));
+  ASSIGN_OR_RETURN(std::vector<HookOutcome> hooks, repo.Hooks(view.info.id));
   std::string problem;
   const Scenario scenario = StoredScenario(view.info, &problem);
   auto recipe = repo.GetRecipe(view.info.id);
@@ -40,6 +41,7 @@ StatusOr<RunView> ReadRunView(const RunRepo& repo, std::string_view id_start,
   if (recipe.ok()) view.recipe = *std::move(recipe);
   view.model = ModelOf(view.info, scenario, view.recipe, std::move(steps),
                        view.info.corpus_digest.substr(0, 12));
+  view.model.hooks = std::move(hooks);
   if (!problem.empty()) view.model.notes.push_back(std::move(problem));
   view.live =
       view.info.state == RunState::kRunning && live.has_value() && live->run_id == view.info.id;

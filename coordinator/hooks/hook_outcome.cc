@@ -22,6 +22,10 @@ const char* Name(HookState state) {
   return "unknown";
 }
 
+const char* Name(RollbackState state) {
+  return state == RollbackState::kDone ? "done" : "failed";
+}
+
 std::string HookSentence(const HookOutcome& outcome) {
   std::string text = fmt::format("{} (attempt {})", Name(outcome.phase), outcome.attempt);
   const std::string after = " after " + ShortTime(outcome.duration);

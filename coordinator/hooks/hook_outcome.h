@@ -49,6 +49,8 @@ enum class RollbackState : std::uint8_t {
   kDone = 1,    // The rollback hook ended well.
   kFailed = 2,  // It failed at every try; `plimsoll recover` tries again.
 };
+// "done", "failed".
+const char* Name(RollbackState state);
 
 // "rollback (attempt 2) failed with exit code 3 after 12s"; without what it wrote.
 std::string HookSentence(const HookOutcome& outcome);

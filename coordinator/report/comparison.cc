@@ -187,10 +187,11 @@ void WarnOf(const ComparedRun& a, const ComparedRun& b, const std::string& lette
 
 // Of a run that did not end by itself: what it would have shown yet is not known.
 void WarnOfEnd(const RunInfo& run, const std::string& letter, Comparison* comparison) {
-  const char* how = run.state == RunState::kStopped   ? "was stopped"
-                    : run.state == RunState::kFailed  ? "failed"
-                    : run.state == RunState::kRunning ? "has not ended"
-                                                      : nullptr;
+  const char* how = run.state == RunState::kStopped       ? "was stopped"
+                    : run.state == RunState::kFailed      ? "failed"
+                    : run.state == RunState::kInterrupted ? "was interrupted"
+                    : run.state == RunState::kRunning     ? "has not ended"
+                                                          : nullptr;
   if (how == nullptr) return;
   comparison->warnings.push_back(
       fmt::format("{} {}{}{}: it is ranked by the steps that it has, and more of them may have "

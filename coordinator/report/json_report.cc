@@ -6,6 +6,7 @@
 #include "coordinator/judge/metrics.h"
 #include "coordinator/report/agent_figures.h"
 #include "coordinator/report/eval_json.h"
+#include "coordinator/report/hook_json.h"
 #include "coordinator/report/replay_json.h"
 #include "coordinator/report/server_json.h"
 
@@ -346,6 +347,8 @@ std::string JsonReport(const ReportModel& model) {
       {"recipe", {{"note", model.recipe_note}, {"files", ListOf(model.recipe_files)}}},
       {"preflight", model.preflight ? Json::parse(PreflightJson(*model.preflight)) : Json()},
       {"drain", model.drain ? Json::parse(DrainJson(*model.drain)) : Json()},
+      {"hooks", Json::parse(HooksJson(model.hooks))},
+      {"rollback", model.rollback ? Json(Name(*model.rollback)) : Json()},
       {"stopped_because", model.stopped_because},
       {"steps", ListOf(model.steps)},
       {"notes", model.notes},

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "coordinator/hooks/hook_outcome.h"
 #include "coordinator/judge/bar.h"
 #include "coordinator/judge/bracket.h"
 #include "coordinator/judge/capacity.h"
@@ -55,6 +56,8 @@ struct ReportModel {
   std::vector<std::string> notes;             // Of the run.
   std::optional<PreflightSummary> preflight;  // Absent: not shown.
   std::optional<DrainSummary> drain;          // Absent: not shown.
+  std::vector<HookOutcome> hooks;             // In the order in which they started.
+  std::optional<RollbackState> rollback;      // Absent: none was owed (yet).
   std::vector<std::string> files_written;
   // From the steps by Conclude.
   TargetVerdict verdict;

@@ -28,6 +28,9 @@ std::string RunList(const std::vector<RunInfo>& runs, std::string_view live) {
   for (const RunInfo& run : runs) {
     const Liveness liveness = run.id == live ? Liveness::kLive : Liveness::kDead;
     text += fmt::format("{}  {}  {}\n", run.id, WallText(run.started), Ending(run, liveness));
+    if (run.rollback == RollbackState::kFailed) {
+      text += fmt::format("    ROLLBACK FAILED: plimsoll recover {}\n", run.id);
+    }
     const std::string& what = run.capacity.has_value() ? run.capacity->sentence : run.message;
     if (!what.empty()) text += "    " + Printable(what) + "\n";
   }

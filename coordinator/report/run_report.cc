@@ -6,6 +6,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "coordinator/report/hook_text.h"
 #include "coordinator/report/text_layout.h"
 #include "coordinator/report/text_report.h"
 
@@ -51,6 +52,7 @@ ReportModel ModelOf(const RunInfo& info, const Scenario& scenario, const KeptRec
   model.stopped_because = info.message;
   model.preflight = info.preflight;
   model.drain = info.drain;
+  model.rollback = info.rollback;
   model.notes.emplace_back(
       "prompts are generated text: a model guesses differently on it, so where it guesses several "
       "tokens ahead (multi-token prediction) its speed here is not its speed on real text");
@@ -58,22 +60,34 @@ ReportModel ModelOf(const RunInfo& info, const Scenario& scenario, const KeptRec
   return model;
 }
 
+namespace {
+
+const char* StateWord(RunState state, const char* failed) {
+  return state == RunState::kStopped       ? "STOPPED"
+         : state == RunState::kInterrupted ? "INTERRUPTED"
+                                           : failed;
+}
+
+}  // namespace
+
 std::string EndText(const RunInfo& info, const ReportModel& model) {
   // Without a step there is no verdict to print: only why, and what it means.
-  if (model.steps.empty() && info.state == RunState::kRunning) return "no step is judged yet\n";
+  if (model.steps.empty() && info.state == RunState::kRunning) {
+    return "no step is judged yet\n" + HookText(model);
+  }
   if (model.steps.empty()) {
-    std::string text =
-        fmt::format("{}: {}\n", info.state == RunState::kStopped ? "STOPPED" : "COULD NOT RUN",
-                    info.message.empty() ? "no step was run" : info.message);
+    std::string text = fmt::format("{}: {}\n", StateWord(info.state, "COULD NOT RUN"),
+                                   info.message.empty() ? "no step was run" : info.message);
     for (const std::string& file : model.files_written) text += LabelledLine("written", file);
-    return text;
+    return text + HookText(model);
   }
   std::string text;
-  if (info.state == RunState::kStopped || info.state == RunState::kFailed) {
+  if (info.state == RunState::kStopped || info.state == RunState::kFailed ||
+      info.state == RunState::kInterrupted) {
     text = fmt::format("{}: {}; what was measured until then:\n\n",
-                       info.state == RunState::kStopped ? "STOPPED" : "BROKE OFF", info.message);
+                       StateWord(info.state, "BROKE OFF"), info.message);
   }
-  return text + TextReport(model);
+  return text + TextReport(model) + HookText(model);
 }
 
 std::string StepLine(const StepSummary& step) {

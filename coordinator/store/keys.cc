@@ -13,6 +13,7 @@ constexpr char kStepKind = 'T';
 constexpr char kCellKind = 'C';
 constexpr char kBatchKind = 'B';
 constexpr char kEventKind = 'E';
+constexpr char kHookKind = 'H';
 constexpr char kPageTargetKind = 'N';
 constexpr char kPagesKind = 'M';
 
@@ -127,6 +128,13 @@ std::string Encode(const EventKey& key) {
   return bytes;
 }
 
+std::string Encode(const HookKey& key) {
+  std::string bytes = Prefix(kHookKind, key.run);
+  Append(bytes, key.phase);
+  Append(bytes, key.attempt);
+  return bytes;
+}
+
 std::string Encode(const PageTargetKey& key) {
   std::string bytes = Prefix(kPageTargetKind, key.run);
   Append(bytes, key.target);
@@ -200,6 +208,16 @@ std::optional<EventKey> DecodeEvent(std::string_view key) {
   return result;
 }
 
+std::optional<HookKey> DecodeHook(std::string_view key) {
+  Cursor cursor(key, kHookKind);
+  HookKey decoded;
+  decoded.run = cursor.Run();
+  decoded.phase = cursor.Number<std::uint8_t>();
+  decoded.attempt = cursor.Number<std::uint32_t>();
+  if (!cursor.AtEnd()) return std::nullopt;
+  return decoded;
+}
+
 std::optional<PageTargetKey> DecodePageTarget(std::string_view key) {
   Cursor cursor(key, kPageTargetKind);
   PageTargetKey result;
@@ -236,6 +254,10 @@ std::string BatchesOf(std::string_view run) {
 }
 std::string EventsOf(std::string_view run) {
   return Prefix(kEventKind, run);
+}
+
+std::string HooksOf(std::string_view run) {
+  return Prefix(kHookKind, run);
 }
 
 std::string PageTargetsOf(std::string_view run) {

@@ -8,6 +8,7 @@
 //   cell             'C' run 0 step:u32 block:u32 lane:u32        StoredCell
 //   record batch     'B' run 0 slot:u32 incarnation:u64 seq:u64   zstd of the batch's bytes
 //   event            'E' run 0 wall_ns:u64 ordinal:u32            text for people
+//   hook             'H' run 0 phase:u8 attempt:u32               StoredHook
 //   recipe           'P' run 0                                    StoredRecipe
 //   target of pages  'N' run 0 target:u32                         StoredPageTarget
 //   pages            'M' run 0 target:u32 bundle:u64              zstd of StoredPages
@@ -54,6 +55,12 @@ struct EventKey {
   std::uint32_t ordinal = 0;  // Of events at the same instant.
   friend bool operator==(const EventKey&, const EventKey&) = default;
 };
+struct HookKey {
+  std::string run;
+  std::uint8_t phase = 0;     // As stored: from 1.
+  std::uint32_t attempt = 0;  // From 1.
+  friend bool operator==(const HookKey&, const HookKey&) = default;
+};
 struct PageTargetKey {
   std::string run;
   std::uint32_t target = 0;
@@ -79,6 +86,7 @@ std::string Encode(const StepKey& key);
 std::string Encode(const CellKey& key);
 std::string Encode(const BatchKey& key);
 std::string Encode(const EventKey& key);
+std::string Encode(const HookKey& key);
 std::string Encode(const PageTargetKey& key);
 std::string Encode(const PagesKey& key);
 
@@ -89,17 +97,19 @@ std::optional<StepKey> DecodeStep(std::string_view key);
 std::optional<CellKey> DecodeCell(std::string_view key);
 std::optional<BatchKey> DecodeBatch(std::string_view key);
 std::optional<EventKey> DecodeEvent(std::string_view key);
+std::optional<HookKey> DecodeHook(std::string_view key);
 std::optional<PageTargetKey> DecodePageTarget(std::string_view key);
 std::optional<PagesKey> DecodePages(std::string_view key);
 
 // Prefixes for scans: every run, every run whose id starts with `id_start`, the runs by start, and
-// all steps, cells, batches, events, targets of pages, pages of one run.
+// all steps, cells, batches, events, hooks, targets of pages, pages of one run.
 std::string Runs(std::string_view id_start);
 std::string Starts();
 std::string StepsOf(std::string_view run);
 std::string CellsOf(std::string_view run);
 std::string BatchesOf(std::string_view run);
 std::string EventsOf(std::string_view run);
+std::string HooksOf(std::string_view run);
 std::string PageTargetsOf(std::string_view run);
 std::string PagesOf(std::string_view run);
 

@@ -240,13 +240,14 @@ std::string EncodeRun(const RunInfo& run) {
   WriteCost(run.cost, &out);
   if (run.preflight.has_value()) WritePreflight(*run.preflight, out.mutable_preflight());
   if (run.drain) Write(*run.drain, *out.mutable_drain());
+  if (run.rollback) out.set_rollback(ToEnum<v1::StoredRollback>(*run.rollback));
   return Bytes(out);
 }
 
 StatusOr<RunInfo> DecodeRun(std::string_view bytes) {
   v1::StoredRun in;
   if (!in.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return Damaged("run");
-  const auto state = FromEnum<RunState>(in.state(), 1, 4);
+  const auto state = FromEnum<RunState>(in.state(), 1, 5);
   if (!state.has_value()) return Damaged("run");
   RunInfo run;
   run.id = in.id();
@@ -272,6 +273,10 @@ StatusOr<RunInfo> DecodeRun(std::string_view bytes) {
   }
   if (in.has_drain()) {
     ASSIGN_OR_RETURN(run.drain, Read(in.drain()));
+  }
+  if (in.has_rollback()) {
+    run.rollback = FromEnum<RollbackState>(in.rollback(), 1, 2);
+    if (!run.rollback) return Damaged("run");
   }
   return run;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "coordinator/store/cell_codec.h"
+#include "coordinator/store/hook_codec.h"
 #include "coordinator/store/recipe_codec.h"
 #include "coordinator/store/run_codec.h"
 #include "coordinator/store/zstd_bytes.h"
@@ -35,6 +36,8 @@ const char* Name(RunState state) {
       return "stopped";
     case RunState::kFailed:
       return "failed";
+    case RunState::kInterrupted:
+      return "interrupted";
   }
   return "unknown";
 }
@@ -137,6 +140,40 @@ StatusOr<KeptRecipe> RunRepo::GetRecipe(std::string_view run) const {
   }
   RETURN_IF_ERROR(bytes.status());
   return DecodeRecipe(*bytes);
+}
+
+Status RunRepo::PutHook(std::string_view run, const HookOutcome& outcome) {
+  RETURN_IF_ERROR(CheckRunId(run));
+  if (outcome.attempt == 0) return absl::InvalidArgumentError("a hook's attempts count from 1");
+  const keys::HookKey key{std::string(run),
+                          static_cast<std::uint8_t>(static_cast<int>(outcome.phase) + 1),
+                          outcome.attempt};
+  return store_.Commit({{keys::Encode(key), EncodeHook(outcome)}}, Durability::kSynced);
+}
+
+StatusOr<std::vector<HookOutcome>> RunRepo::Hooks(std::string_view run) const {
+  RETURN_IF_ERROR(CheckRunId(run));
+  std::vector<HookOutcome> hooks;
+  Status bad;
+  RETURN_IF_ERROR(
+      store_.Scan(keys::HooksOf(run), [&](std::string_view key, std::string_view value) {
+        const auto decoded = keys::DecodeHook(key);
+        StatusOr<HookOutcome> outcome = DecodeHook(value);
+        if (!outcome.ok()) {
+          bad = outcome.status();
+        } else if (!decoded || decoded->attempt != outcome->attempt ||
+                   decoded->phase != static_cast<int>(outcome->phase) + 1) {
+          bad = OddKey("hook");
+        } else {
+          hooks.push_back(*std::move(outcome));
+        }
+        return bad.ok();
+      }));
+  RETURN_IF_ERROR(bad);
+  std::stable_sort(hooks.begin(), hooks.end(), [](const HookOutcome& a, const HookOutcome& b) {
+    return a.started < b.started;
+  });
+  return hooks;
 }
 
 Status RunRepo::PutStep(std::string_view run, const StepRow& row) {

@@ -45,6 +45,11 @@ class RunRepo {
   // NotFound: none is kept.
   StatusOr<KeptRecipe> GetRecipe(std::string_view run) const;
 
+  // Adds or replaces that phase's attempt; synced. InvalidArgument: an attempt of 0.
+  Status PutHook(std::string_view run, const HookOutcome& outcome);
+  // In the order in which they started.
+  StatusOr<std::vector<HookOutcome>> Hooks(std::string_view run) const;
+
   // Adds or replaces the step of that index (summary.plan.step); synced: a closed step is kept even
   // if the machine is lost.
   Status PutStep(std::string_view run, const StepRow& row);

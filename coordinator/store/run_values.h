@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/base/time.h"
+#include "coordinator/hooks/hook_outcome.h"
 #include "coordinator/judge/capacity_value.h"
 #include "coordinator/judge/cost.h"
 #include "coordinator/judge/preflight_summary.h"
@@ -18,12 +19,13 @@ namespace plimsoll {
 
 // Stored: never renumber.
 enum class RunState : std::uint8_t {
-  kRunning = 1,   // Not ended, or its coordinator died.
-  kFinished = 2,  // Ended by itself; the exit code says how.
-  kStopped = 3,   // Ended by a person or a kill switch.
-  kFailed = 4,    // Could not run or broke off.
+  kRunning = 1,      // Not ended, or its coordinator died.
+  kFinished = 2,     // Ended by itself; the exit code says how.
+  kStopped = 3,      // Ended by a person or a kill switch.
+  kFailed = 4,       // Could not run or broke off.
+  kInterrupted = 5,  // Its coordinator died; closed by the next start or `plimsoll recover`.
 };
-// "running", "finished", "stopped", "failed".
+// "running", "finished", "stopped", "failed", "interrupted".
 const char* Name(RunState state);
 
 // A file of the recipe as it was when the run began.
@@ -67,6 +69,8 @@ struct RunInfo {
   std::optional<CostSettings> cost;  // Absent: no price is known, or an earlier version wrote it.
   // Whether the deployment was back at the end; absent: no server was asked, or no step was run.
   std::optional<DrainSummary> drain;
+  // How the rollback stands. Absent: none was owed (yet).
+  std::optional<RollbackState> rollback;
 };
 
 struct StepRow {

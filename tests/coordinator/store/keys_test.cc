@@ -29,6 +29,7 @@ TEST(Keys, ExactBytes) {
   EXPECT_EQ(Hex(Encode(BatchKey{"ab", 3, 0xa0b0c0d0e0f00102u, 5})),
             "4261620000000003a0b0c0d0e0f001020000000000000005");
   EXPECT_EQ(Hex(Encode(EventKey{"ab", 258, 7})), "45616200000000000000010200000007");
+  EXPECT_EQ(Hex(Encode(HookKey{"ab", 3, 258})), "486162000300000102");
 }
 
 TEST(Keys, RoundTrip) {
@@ -46,6 +47,9 @@ TEST(Keys, RoundTrip) {
   EXPECT_EQ(DecodeBatch(Encode(batch)), batch);
   const EventKey event{"x", 1, 2};
   EXPECT_EQ(DecodeEvent(Encode(event)), event);
+  const HookKey hook{"x", 1, 2};
+  EXPECT_EQ(DecodeHook(Encode(hook)), hook);
+  EXPECT_EQ(DecodeHook(Encode(hook) + "x"), std::nullopt);
 }
 
 TEST(Keys, OrderOfBytesIsOrderOfNumbers) {

@@ -16,7 +16,7 @@ def main():
         sys.exit(__doc__)
     os.environ["PLIMSOLL_BIN_DIR"] = os.path.abspath(sys.argv[1])
     sys.dont_write_bytecode = True
-    sys.path[:0] = [str(HERE), str(HERE.parent / "thirdparty")]
+    sys.path[:0] = [str(HERE), str(HERE.parent / "hooks"), str(HERE.parent / "thirdparty")]
     program = unittest.main(module=None, argv=[sys.argv[0], "-v", *sys.argv[2:]], exit=False)
     result = program.result
     if not result.wasSuccessful():

@@ -6,7 +6,6 @@
 #include <memory>
 #include <utility>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -22,13 +21,13 @@
 #include "common/loop/event_loop.h"
 #include "common/loop/signals.h"
 #include "common/plan/lanes.h"
-#include "common/wire/corpus_codec.h"
 #include "coordinator/api/api_server.h"
 #include "coordinator/cli/baselines.h"
 #include "coordinator/cli/corpus_files.h"
 #include "coordinator/cli/endpoint_file.h"
 #include "coordinator/cli/late_events.h"
 #include "coordinator/cli/recipe_files.h"
+#include "coordinator/cli/run_hooks.h"
 #include "coordinator/cli/run_signals.h"
 #include "coordinator/cli/run_store.h"
 #include "coordinator/fleet/grpc_fleet_server.h"
@@ -76,6 +75,7 @@ class RunApp {
  private:
   Status SetUp();
   Status StartSignals();
+  Status StartHooks();
   Status StartLinks();
   Status StartApi();
   std::optional<LiveRun> Live();
@@ -106,6 +106,7 @@ class RunApp {
   std::unique_ptr<Preflight> preflight_;
   std::unique_ptr<RunSignals> signals_;  // Null: no server is asked.
   std::unique_ptr<StoreJournal> journal_;
+  std::unique_ptr<KeptHooks> hooks_;  // Null: the scenario has none.
   std::unique_ptr<RunDriver> driver_;
   std::unique_ptr<ApiServer> api_;
   std::optional<EndpointFile> endpoint_file_;
@@ -123,23 +124,7 @@ std::string ProgramBeside(const char* name) {
 }
 
 Status RunApp::SetUp() {
-  const std::string id = MakeRunId(clock_.WallNow(), loaded_.scenario.name);
-  info_.id = id;
-  // Runs that preflight blocks take less than the second that tells ids apart.
-  for (int n = 2; repo_.GetRun(info_.id).ok(); ++n) info_.id = fmt::format("{}-{}", id, n);
-  info_.name = loaded_.scenario.name;
-  info_.scenario_text = loaded_.text;
-  info_.scenario_digest = Sha256Hex(loaded_.text);
-  info_.seed = loaded_.scenario.seed;
-  // Another one for each run, so that nothing hits a cache that real traffic would miss.
-  info_.nonce = flags_.nonce.value_or(
-      MixKey(static_cast<std::uint64_t>(clock_.WallNow().time_since_epoch().count()),
-             static_cast<std::uint64_t>(getpid())));
-  info_.corpus_digest = loaded_.corpus_digest;
-  info_.started = clock_.WallNow();
-  info_.bar = loaded_.scenario.bar;
-  info_.cost = CostOf(loaded_.scenario);
-  info_.plimsoll_version = kVersion;
+  info_ = NewRunInfo(loaded_, repo_, clock_.WallNow(), flags_.nonce);
   ASSIGN_OR_RETURN(plan_, MakeRunPlan(loaded_.scenario, *loaded_.corpus,
                                       {.run_id = info_.id,
                                        .nonce = info_.nonce,
@@ -150,8 +135,19 @@ Status RunApp::SetUp() {
   RETURN_IF_ERROR(StartSignals());
   RETURN_IF_ERROR(StartLinks());
   RETURN_IF_ERROR(StartApi());
-  RETURN_IF_ERROR(repo_.PutRun(info_));  // Last: a run that could not be set up was none.
-  return loaded_.recipe.empty() ? absl::OkStatus() : repo_.PutRecipe(info_.id, loaded_.recipe);
+  RETURN_IF_ERROR(repo_.PutRun(info_));  // Late: a run that could not be set up was none.
+  if (!loaded_.recipe.empty()) RETURN_IF_ERROR(repo_.PutRecipe(info_.id, loaded_.recipe));
+  return StartHooks();
+}
+
+// Last of all: from here on a rollback is owed.
+Status RunApp::StartHooks() {
+  if (loaded_.scenario.hooks.rollback.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(
+      hooks_, KeptHooks::Start(loop_, clock_, repo_, ProgramBeside("plimsoll"), flags_.store,
+                               info_.id, loaded_, [this](const std::string& line) { Say(line); }));
+  driver_->UseHooks(hooks_->port());
+  return absl::OkStatus();
 }
 
 Status RunApp::StartSignals() {
@@ -179,13 +175,14 @@ Status RunApp::StartLinks() {
   journal_ = std::make_unique<StoreJournal>(repo_, info_.id);
   driver_ = std::make_unique<RunDriver>(
       RunSpec{.plan = plan_,
-              .settings = MakeRunSettings(loaded_.scenario),
+              .settings = MakeRunSettings(loaded_.scenario, flags_.promote),
               .bar = loaded_.scenario.bar,
               .corpus = loaded_.corpus,
               .corpus_bytes = loaded_.corpus_bytes,
               .build = kVersion,
               .evals = loaded_.evals,
-              .servers = RulesOf(loaded_.scenario)},
+              .servers = RulesOf(loaded_.scenario),
+              .hooks = loaded_.scenario.hooks},
       RunDeps{.scheduler = loop_,
               .links = *links_,
               .journal = *journal_,
@@ -198,6 +195,7 @@ Status RunApp::StartLinks() {
                   },
               .say = [this](const std::string& line) { Say(line); },
               .step_judged = [this](const RunStep& step) { OnStep(step); },
+              .hook_ended = [this](const HookOutcome& outcome) { hooks_->Keep(outcome); },
               .finished =
                   [this](RunResult result) {
                     result_ = std::move(result);
@@ -343,6 +341,7 @@ int RunApp::Conclude() {
   info_.exit_code = Code(result_->code);
   info_.message = result_->reason;
   info_.drain = result_->drain;
+  if (hooks_ != nullptr) info_.rollback = hooks_->Rollback(result_->code);
   info_.state = result_->code == ExitCode::kStopped       ? RunState::kStopped
                 : result_->code == ExitCode::kCouldNotRun ? RunState::kFailed
                                                           : RunState::kFinished;
@@ -353,10 +352,12 @@ int RunApp::Conclude() {
   }
   ReportModel model =
       ModelOf(info_, loaded_.scenario, loaded_.recipe, std::move(rows), loaded_.corpus_label);
+  if (hooks_ != nullptr) model.hooks = repo_.Hooks(info_.id).value_or(std::vector<HookOutcome>{});
   model.files_written.push_back(flags_.store + " (plimsoll runs show " + info_.id + ")");
   if (!flags_.json.empty()) model.files_written.push_back(flags_.json);
   if (!model.steps.empty()) info_.capacity = model.capacity;
   const Status kept = repo_.PutRun(info_);
+  if (hooks_ != nullptr && kept.ok()) hooks_->Settle(result_->code);
   const Status written =
       flags_.json.empty() ? absl::OkStatus() : WriteFileWhole(flags_.json, JsonReport(model));
   EndApi();
@@ -387,6 +388,11 @@ int RunScenario(LoadedScenario loaded, const RunFlags& flags) {
   }
   auto store = OpenRunStore(flags.store);
   if (!store.ok()) return Fail(ExitCode::kCouldNotRun, store.status());
+  if (const Status owed = RecoverFirst(flags.store, **store); !owed.ok()) {
+    return Fail(
+        absl::IsFailedPrecondition(owed) ? ExitCode::kRollbackFailed : ExitCode::kCouldNotRun,
+        owed);
+  }
   if (const Status status = ReadBaselines(RunRepo(**store), &loaded); !status.ok()) {
     return Fail(ExitCode::kUsage, status);
   }

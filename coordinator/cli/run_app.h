@@ -15,6 +15,7 @@ struct RunFlags {
   std::string json;                           // Empty: no JSON report.
   std::optional<std::uint64_t> nonce;         // Absent: drawn.
   ColourChoice colour = ColourChoice::kAuto;  // Of progress.
+  bool promote = false;                       // After a confident pass.
   // Where the results API listens while the run lasts; "off" or empty: not at all.
   std::string http = "127.0.0.1:0";
   std::string grpc = "off";

@@ -100,6 +100,8 @@ int RunMain(int argc, const char* const* argv) {
   app.add_option("SCENARIO", path, "The scenario's YAML file")->required();
   app.add_option("--store", flags.store, "Folder that keeps runs (./plimsoll-store)");
   app.add_option("--json", flags.json, "Write the report as JSON to this file, too");
+  app.add_flag("--promote", flags.promote,
+               "Run the hook `promote` after a confident pass, instead of the rollback");
   app.add_option("--nonce", flags.nonce, "Salt of the prompts, to repeat a run to the byte")
       ->check(WrongNonce);
   app.add_option("--http", flags.http,
@@ -114,10 +116,15 @@ int RunMain(int argc, const char* const* argv) {
       ->option_text("WHEN");
   app.footer(
       "Exit codes: 0 target held, 1 missed, 2 too close, 3 no data, 4 could not run, 5 stopped,\n"
-      "64 usage or scenario error, 70 internal error.");
+      "6 rollback failed, 64 usage or scenario error, 70 internal error.");
   if (const auto code = ParseWords(app, argc, argv)) return *code;
   auto loaded = LoadScenario(path);
   if (!loaded.ok()) return Fail(loaded.status());
+  if (flags.promote && loaded->scenario.hooks.promote.empty()) {
+    return Fail(
+        absl::InvalidArgumentError("--promote: the scenario has no hook for it, write e.g. hooks: "
+                                   "{promote: [hooks/promote]}"));
+  }
   return RunScenario(*std::move(loaded), flags);
 }
 

@@ -35,17 +35,18 @@ std::string LastLines(std::string_view output) {
 
 }  // namespace
 
+std::string RollbackShout(const ReportModel& model) {
+  if (model.rollback != RollbackState::kFailed) return {};
+  return Wrap("ROLLBACK FAILED: ",
+              fmt::format("the deployment may still be what the run left; try again with "
+                          "plimsoll recover {}",
+                          model.run_id),
+              kReportColumns);
+}
+
 std::string HookText(const ReportModel& model) {
-  std::string text;
-  if (model.rollback == RollbackState::kFailed) {
-    text += "\n" + Wrap("ROLLBACK FAILED: ",
-                        fmt::format("the deployment may still be what the run left; try again with "
-                                    "plimsoll recover {}",
-                                    model.run_id),
-                        kReportColumns);
-  }
-  if (model.hooks.empty()) return text;
-  text += "\nhooks\n";
+  if (model.hooks.empty()) return {};
+  std::string text = "\nhooks\n";
   for (const HookOutcome& hook : model.hooks) {
     text += fmt::format("  {}  {}\n", WallText(hook.started), HookSentence(hook));
     if (!hook.ok()) text += LastLines(hook.output);

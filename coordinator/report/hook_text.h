@@ -7,8 +7,11 @@
 
 namespace plimsoll {
 
-// A line for each start of a hook and the last lines of what a bad one wrote; a failed rollback
-// first, with what to do. Empty without any. Ends with a newline.
+// A failed rollback, with what to do: before everything else. Empty: there is none.
+std::string RollbackShout(const ReportModel& model);
+
+// A line for each start of a hook and the last lines of what a bad one wrote. Empty without any.
+// Ends with a newline.
 std::string HookText(const ReportModel& model);
 
 }  // namespace plimsoll

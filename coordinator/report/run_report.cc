@@ -68,18 +68,16 @@ const char* StateWord(RunState state, const char* failed) {
                                            : failed;
 }
 
-}  // namespace
-
-std::string EndText(const RunInfo& info, const ReportModel& model) {
+std::string Body(const RunInfo& info, const ReportModel& model) {
   // Without a step there is no verdict to print: only why, and what it means.
   if (model.steps.empty() && info.state == RunState::kRunning) {
-    return "no step is judged yet\n" + HookText(model);
+    return "no step is judged yet\n";
   }
   if (model.steps.empty()) {
     std::string text = fmt::format("{}: {}\n", StateWord(info.state, "COULD NOT RUN"),
                                    info.message.empty() ? "no step was run" : info.message);
     for (const std::string& file : model.files_written) text += LabelledLine("written", file);
-    return text + HookText(model);
+    return text;
   }
   std::string text;
   if (info.state == RunState::kStopped || info.state == RunState::kFailed ||
@@ -87,7 +85,13 @@ std::string EndText(const RunInfo& info, const ReportModel& model) {
     text = fmt::format("{}: {}; what was measured until then:\n\n",
                        StateWord(info.state, "BROKE OFF"), info.message);
   }
-  return text + TextReport(model) + HookText(model);
+  return text + TextReport(model);
+}
+
+}  // namespace
+
+std::string EndText(const RunInfo& info, const ReportModel& model) {
+  return RollbackShout(model) + Body(info, model) + HookText(model);
 }
 
 std::string StepLine(const StepSummary& step) {

@@ -81,6 +81,8 @@ class RunDriver final : public FleetEvents {
 
   // Whom the links' server reports to.
   AgentLinkEvents& link_events() { return fleet_; }
+  // Whom the settings' hooks are run by: before Start().
+  void UseHooks(HookPort& hooks) { deps_.hooks = &hooks; }
   void Start();
   // A signal: the first drains, the second aborts, the third waits for nobody any more.
   void RequestStop(int count);

@@ -13,6 +13,7 @@ namespace plimsoll {
 namespace {
 
 constexpr Duration kDeadlineMax = 24h;
+constexpr Duration kGraceMax = 1h;
 constexpr std::uint64_t kTriesMax = 20;
 constexpr std::string_view kOurs = "PLIMSOLL_";
 // A rollback that fails once is worth another try; a rollout that fails is seen by a person.
@@ -106,12 +107,20 @@ void ReadHook(FieldReader& hooks, std::string_view key, std::string_view folder,
 
 }  // namespace
 
-void ReadHooks(FieldReader& top, std::string_view folder, RunHooks& hooks) {
+void ReadHooks(FieldReader& top, std::string_view folder, RunHooks& hooks, Duration& grace) {
   std::optional<FieldReader> fields = top.Map("hooks");
   if (!fields) return;
   ReadHook(*fields, "rollout", folder, 1, hooks.rollout);
   ReadHook(*fields, "promote", folder, 1, hooks.promote);
   ReadHook(*fields, "rollback", folder, kRollbackTries, hooks.rollback);
+  if (const std::optional<Duration> time = fields->Time("grace")) {
+    if (*time >= Duration{0} && *time <= kGraceMax) {
+      grace = *time;
+    } else {
+      fields->Problem("grace", fmt::format("is {}, it must be at most {}", PrintDuration(*time),
+                                           PrintDuration(kGraceMax)));
+    }
+  }
   fields->Finish();
   if (hooks.rollback.empty() && !(hooks.rollout.empty() && hooks.promote.empty())) {
     top.Problem("hooks",

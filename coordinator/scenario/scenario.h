@@ -110,6 +110,7 @@ struct Scenario {
   std::optional<CostSpec> cost;
   std::optional<EvalsSpec> evals;  // Absent: none is asked.
   RunHooks hooks;                  // Empty ones are not there.
+  Duration guardian_grace = 10s;   // A dead coordinator's restart is awaited so long.
   WindowSpec window;
   std::uint64_t seed = 1;
   friend bool operator==(const Scenario&, const Scenario&) = default;

@@ -321,7 +321,7 @@ Scenario ReadScenario(std::string_view text, std::string_view folder, Problems& 
   ReadReplay(top, scenario.replay);
   ReadCost(top, scenario.cost);
   ReadEvals(top, folder, scenario.evals);
-  ReadHooks(top, folder, scenario.hooks);
+  ReadHooks(top, folder, scenario.hooks, scenario.guardian_grace);
   ReadWindow(top, scenario.window);
   ReadFailure(top, scenario.replay.failure);
   Take(top.Count("seed", 0, std::numeric_limits<std::uint64_t>::max()), scenario.seed);

@@ -45,6 +45,7 @@ TEST(HooksReader, EveryKey) {
                 "hooks:\n"
                 "  rollout: {run: [hooks/apply, recipe.yaml], deadline: 20m, env: {NS: models}}\n"
                 "  promote: {shell: \"kubectl label md x live=yes\", tries: 2}\n"
+                "  grace: 3s\n"
                 "  rollback: {run: [hooks/rollback], deadline: 90s, tries: 5}\n"));
   EXPECT_EQ(scenario.window, (WindowSpec{.length = 2h, .between = ""}));
   const HookSpec& rollout = scenario.hooks.rollout;
@@ -57,9 +58,10 @@ TEST(HooksReader, EveryKey) {
   EXPECT_THAT(scenario.hooks.promote.argv, ElementsAre("kubectl label md x live=yes"));
   EXPECT_EQ(scenario.hooks.promote.tries, 2u);
   EXPECT_EQ(scenario.hooks.rollback.tries, 5u);
-  const Scenario brief = Read(
-      With("hooks: {rollback: [./back.sh, x]}\n"
-           "window: {length: 90m, between: \"22:00-06:00 Europe/Berlin\"}\n"));
+  EXPECT_EQ(scenario.guardian_grace, Duration(3s));
+  const Scenario brief =
+      Read(With("hooks: {rollback: [./back.sh, x]}\n"
+                "window: {length: 90m, between: \"22:00-06:00 Europe/Berlin\"}\n"));
   EXPECT_THAT(brief.hooks.rollback.argv, ElementsAre("./back.sh", "x"));
   EXPECT_EQ(brief.hooks.rollback.tries, 3u);
   EXPECT_EQ(brief.window, (WindowSpec{.length = 90min, .between = "22:00-06:00 Europe/Berlin"}));
@@ -83,6 +85,7 @@ TEST(HooksReader, WhatIsWrongIsSaidWithWhatToWrite) {
   EXPECT_THAT(ProblemsOf("hooks: {rollout: {run: [a]}}\n"),
               HasSubstr("nothing takes it down again"));
   EXPECT_THAT(ProblemsOf("hooks: {roll_out: {run: [a]}" + back), HasSubstr("rollout"));
+  EXPECT_THAT(ProblemsOf("hooks: {grace: 2h}\n"), HasSubstr("at most 1h"));
   EXPECT_THAT(ProblemsOf("window: 0s\n"), HasSubstr("window: is 0s"));
   EXPECT_THAT(ProblemsOf("window: 25h\n"), HasSubstr("at most 24h"));
 }

@@ -12,6 +12,7 @@
 #include "common/plan/plan.h"
 #include "coordinator/judge/bar.h"
 #include "coordinator/scenario/evals_spec.h"
+#include "coordinator/scenario/notify_spec.h"
 #include "coordinator/scenario/signals_spec.h"
 
 namespace plimsoll {
@@ -100,6 +101,7 @@ struct Scenario {
   ReplaySpec replay;
   std::optional<CostSpec> cost;
   std::optional<EvalsSpec> evals;  // Absent: none is asked.
+  std::vector<NotifySpec> notify;  // Webhooks.
   std::uint64_t seed = 1;
   friend bool operator==(const Scenario&, const Scenario&) = default;
 };

@@ -13,6 +13,7 @@
 #include "coordinator/scenario/bar_reader.h"
 #include "coordinator/scenario/evals_reader.h"
 #include "coordinator/scenario/extra_body.h"
+#include "coordinator/scenario/notify_reader.h"
 #include "coordinator/scenario/scenario_check.h"
 #include "coordinator/scenario/signals_reader.h"
 #include "coordinator/scenario/sweep_reader.h"
@@ -299,6 +300,7 @@ Scenario ReadScenario(std::string_view text, std::string_view folder, Problems& 
   ReadReplay(top, scenario.replay);
   ReadCost(top, scenario.cost);
   ReadEvals(top, folder, scenario.evals);
+  ReadNotify(top, folder, problems, scenario.notify);
   ReadFailure(top, scenario.replay.failure);
   Take(top.Count("seed", 0, std::numeric_limits<std::uint64_t>::max()), scenario.seed);
   top.Finish();

@@ -100,6 +100,9 @@ int RunMain(int argc, const char* const* argv) {
   app.add_option("SCENARIO", path, "The scenario's YAML file")->required();
   app.add_option("--store", flags.store, "Folder that keeps runs (./plimsoll-store)");
   app.add_option("--json", flags.json, "Write the report as JSON to this file, too");
+  app.add_option("--markdown", flags.files.markdown,
+                 "Write it as Markdown to this file, anew after each phase: $GITHUB_STEP_SUMMARY");
+  app.add_option("--junit", flags.files.junit, "Write it as JUnit XML to this file");
   app.add_option("--nonce", flags.nonce, "Salt of the prompts, to repeat a run to the byte")
       ->check(WrongNonce);
   app.add_option("--http", flags.http,

@@ -35,8 +35,8 @@ StatusOr<std::unique_ptr<RunAudience>> RunAudience::Make(
     EventLoop& loop, HttpTransport& http, const LoadedScenario& loaded, RunFiles files,
     std::function<void(const std::string&)> say) {
   ASSIGN_OR_RETURN(std::vector<Webhook> webhooks, ReadWebhooks(loaded.scenario.notify));
-  return std::unique_ptr<RunAudience>(
-      new RunAudience(loop, http, loaded, std::move(files), std::move(webhooks), std::move(say)));
+  return std::make_unique<RunAudience>(loop, http, loaded, std::move(files), std::move(webhooks),
+                                       std::move(say));
 }
 
 RunAudience::RunAudience(EventLoop& loop, HttpTransport& http, const LoadedScenario& loaded,

@@ -36,6 +36,9 @@ class RunAudience {
   static StatusOr<std::unique_ptr<RunAudience>> Make(EventLoop& loop, HttpTransport& http,
                                                      const LoadedScenario& loaded, RunFiles files,
                                                      std::function<void(const std::string&)> say);
+  // With the URLs; see Make().
+  RunAudience(EventLoop& loop, HttpTransport& http, const LoadedScenario& loaded, RunFiles files,
+              std::vector<Webhook> webhooks, std::function<void(const std::string&)> say);
 
   void Started(const RunInfo& info);
   // Something of the run changed that is no step: preflight is done.
@@ -46,8 +49,6 @@ class RunAudience {
   Status Ended(ReportModel* model);
 
  private:
-  RunAudience(EventLoop& loop, HttpTransport& http, const LoadedScenario& loaded, RunFiles files,
-              std::vector<Webhook> webhooks, std::function<void(const std::string&)> say);
   void Grow(const RunInfo& info);
   Status WriteMarkdown(const ReportModel& model);
 

@@ -4,12 +4,10 @@ import http.server
 import json
 import pathlib
 import re
-import shlex
 import threading
-import unittest
 import xml.etree.ElementTree
 
-from rig import RigCase, machine_was_busy, wait_until
+from rig import RigCase, wait_until
 
 SOURCE = pathlib.Path(__file__).resolve().parents[3]
 
@@ -126,3 +124,30 @@ class Audience(RigCase):
         self.assertIn("set PLIMSOLL_NO_HOOK in the environment", run.text())
         code, run = self.command("run", scenario, "--store", self.store, "--junit", "/none/x.xml")
         self.assertEqual(code, 64, run.text())
+
+
+class Workflow(RigCase):
+    """deploy/ci: each command in it exists, with each of its flags."""
+
+    def commands(self):
+        text = (SOURCE / "deploy/ci/github/plimsoll.yml").read_text().replace("\\\n", " ")
+        for line in text.splitlines():
+            match = re.match(r"\s*(?:run: )?(plimsoll [^|#]*)", line)
+            if match and not line.lstrip().startswith("#"):
+                yield match[1].split("||")[0].split()[1:]
+
+    def test_its_commands_exist(self):
+        code, process = self.command("--help")
+        help_text = process.text("out")
+        names = set()
+        for words in self.commands():
+            command = [words[0], *([words[1]] if words[0] == "window" else [])]
+            names.add(" ".join(command))
+            if command == ["rehearse"] and "plimsoll rehearse" not in help_text:
+                continue  # A program without it: the workflow is written for the next one.
+            code, process = self.command(*command, "--help")
+            self.assertEqual(code, 0, f"{words}: {process.text()}")
+            for flag in (word for word in words if word.startswith("--")):
+                self.assertIn(flag, process.text("out"), words)
+            self.assertIn("plimsoll " + words[0], help_text)
+        self.assertEqual(names, {"check", "rehearse", "window add", "window list", "run"})

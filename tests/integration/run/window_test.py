@@ -1,10 +1,10 @@
 """Windows: a queue that `plimsoll serve` runs, on a gateway that is there."""
 
 import datetime
-import json
 import signal
 import urllib.request
 
+from people_test import Receiver
 from rig import RigCase, alive, wait_until
 
 
@@ -42,13 +42,21 @@ class QueueOfWindows(QueueCase):
     def test_runs_what_fits_and_says_what_does_not(self):
         scenario = self.scenario(self.gateway().url, sessions=[2], target=2, measure="4s")
         fits = self.add(scenario)
-        late = self.add(scenario, opens=-80, closes=10)
+        hook = Receiver(failures=1)
+        self.addCleanup(hook.close)
+        told = self.write("told.yaml", scenario.read_text() + (
+            "notify: {url: {env: PLIMSOLL_TEST_HOOK}, form: json, on: [window_missed]}\n"))
+        late = self.add(told, opens=-80, closes=10)
         self.assertNotEqual(fits, late)
         self.assertIn("nobody runs this queue", self.listed())
-        serve = self.serve()
+        serve = self.serve(env={"PLIMSOLL_TEST_HOOK": hook.url})
         serve.wait_line(f"{fits}: started")
         self.assertNotIn("nobody runs this queue", self.wait_listed("running now"))
         serve.wait_line(f"{late}: .* missed: it was added with")
+        serve.wait_line(f"{late}: notify: window_missed to .*: delivered at attempt 2")
+        self.assertEqual(hook.seen[1]["event"], "window_missed")
+        self.assertIn("it was added with", hook.seen[1]["text"])
+        self.assertNotIn("SECRET", serve.text())
         done = serve.wait_line(rf"{fits}: run (\S+), exit (\d)")
         self.assertLess(int(done[2]), 4, serve.text())
         code, runs = self.command("runs", "list", "--store", self.store)
@@ -75,7 +83,7 @@ class QueueOfWindows(QueueCase):
         self.assertEqual(len(children), 1)
         # It goes on meanwhile, and is seen.
         code, runs = self.command("runs", "list", "--store", self.store)
-        self.assertRegex(runs.text("out"), r"UTC  running\n")
+        self.assertRegex(runs.text("out"), r"(?m)UTC  running$")
         second = self.serve()
         second.wait_line("another server of this store runs its queue")
         second.popen.send_signal(signal.SIGTERM)
@@ -88,6 +96,23 @@ class QueueOfWindows(QueueCase):
         text = self.listed()
         self.assertIn("exit 5", text)
         self.assertIn("done: it had its one run", text)
+
+    def test_a_server_that_dies_takes_its_run_along_and_the_next_says_so(self):
+        scenario = self.scenario(self.gateway().url, sessions=[2], target=2, measure="600s")
+        window = self.add(scenario)
+        serve = self.serve()
+        serve.wait_line(f"{window}: started")
+        children = wait_until(serve.children, "its run")
+        serve.popen.send_signal(signal.SIGKILL)
+        serve.popen.wait()
+        self.assert_gone(children)
+        again = self.serve()
+        again.wait_line(f"{window}: broken off: the server that ran it died")
+        again.wait_line("this server runs the queue")
+        text = self.wait_listed("broken off")
+        self.assertIn("1 run, 0 missed", text)
+        self.assertNotIn("running now", text)
+        self.assertNotIn(f"{window}: started", again.text(), "an opening is not run twice")
 
     def test_a_scenario_that_changed_is_refused_unless_followed(self):
         text = self.scenario("http://127.0.0.1:9/v1").read_text()

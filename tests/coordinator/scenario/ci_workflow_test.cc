@@ -41,7 +41,8 @@ TEST(CiWorkflow, IsYamlOfJobsAndSteps) {
       EXPECT_NE(step.Find("uses") == nullptr, step.Find("run") == nullptr) << name;
       const ConfigNode* run = step.Find("run");
       // Texts of a pull request never become part of a script.
-      if (run != nullptr) EXPECT_THAT(run->text, Not(HasSubstr("${{"))) << name;
+      if (run == nullptr) continue;
+      EXPECT_THAT(run->text, Not(HasSubstr("${{"))) << name;
     }
   }
   for (const char* name : {"window", "run"}) {

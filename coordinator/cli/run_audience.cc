@@ -48,17 +48,22 @@ RunAudience::RunAudience(EventLoop& loop, HttpTransport& http, const LoadedScena
       say_(std::move(say)),
       notifier_(http, loop, std::move(webhooks), say_) {}
 
-void RunAudience::Started(const RunInfo& info) {
-  notifier_.Send({.event = NotifyEvent::kStarted,
+void RunAudience::Tell(const RunInfo& info, NotifyEvent event, const std::string& phase,
+                       const std::string& verdict, const std::string& text) {
+  notifier_.Send({.event = event,
                   .run_id = info.id,
                   .run_name = info.name,
-                  .phase = "preflight",
-                  .verdict = {},
+                  .phase = phase,
+                  .verdict = verdict,
                   .exit_code = {},
                   .capacity = {},
-                  .text = fmt::format("started: {} sessions of {}",
-                                      fmt::join(loaded_.scenario.sweep.sessions, ", "),
-                                      loaded_.scenario.target.model)});
+                  .text = text});
+}
+
+void RunAudience::Started(const RunInfo& info) {
+  Tell(info, NotifyEvent::kStarted, "preflight", "",
+       fmt::format("started: {} sessions of {}", fmt::join(loaded_.scenario.sweep.sessions, ", "),
+                   loaded_.scenario.target.model));
   Grow(info);
 }
 
@@ -72,16 +77,9 @@ void RunAudience::StepJudged(const RunInfo& info, const RunStep& step) {
   const StepVerdict& verdict = step.summary.verdict;
   const std::string word = verdict.is_void ? Name(Verdict::kNoData) : Name(verdict.verdict);
   const std::string phase = fmt::format("{} sessions", step.summary.plan.sessions);
-  notifier_.Send({.event = NotifyEvent::kPhaseEnded,
-                  .run_id = info.id,
-                  .run_name = info.name,
-                  .phase = phase,
-                  .verdict = word,
-                  .exit_code = {},
-                  .capacity = {},
-                  .text = verdict.reasons.empty()
-                              ? fmt::format("{}: {}", phase, word)
-                              : fmt::format("{}: {}: {}", phase, word, FirstReason(verdict))});
+  Tell(info, NotifyEvent::kPhaseEnded, phase, word,
+       verdict.reasons.empty() ? fmt::format("{}: {}", phase, word)
+                               : fmt::format("{}: {}: {}", phase, word, FirstReason(verdict)));
   Grow(info);
 }
 

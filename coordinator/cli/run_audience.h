@@ -40,6 +40,9 @@ class RunAudience {
   RunAudience(EventLoop& loop, HttpTransport& http, const LoadedScenario& loaded, RunFiles files,
               std::vector<Webhook> webhooks, std::function<void(const std::string&)> say);
 
+  // Tells webhooks of something that happened in a phase; `verdict` may be empty.
+  void Tell(const RunInfo& info, NotifyEvent event, const std::string& phase,
+            const std::string& verdict, const std::string& text);
   void Started(const RunInfo& info);
   // Something of the run changed that is no step: preflight is done.
   void Changed(const RunInfo& info);

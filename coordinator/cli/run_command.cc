@@ -17,6 +17,7 @@
 #include "coordinator/cli/scenario_files.h"
 #include "coordinator/cli/signal_check.h"
 #include "coordinator/cli/signals_text.h"
+#include "coordinator/notify/notifier.h"
 #include "coordinator/planning/eval_plan.h"
 #include "coordinator/report/text_layout.h"
 #include "coordinator/run/run_machine.h"
@@ -79,6 +80,12 @@ int CheckMain(int argc, const char* const* argv) {
   if (const auto secrets = ReadTargetSecrets(plan->target); !secrets.ok()) {
     std::fputs(LabelledLine("warning", fmt::format("{}; `plimsoll run` would end with 4 here",
                                                    MessageOf(secrets.status())))
+                   .c_str(),
+               stdout);
+  }
+  if (const auto webhooks = ReadWebhooks(loaded->scenario.notify); !webhooks.ok()) {
+    std::fputs(LabelledLine("warning", fmt::format("{}; `plimsoll run` would end with 4 here",
+                                                   MessageOf(webhooks.status())))
                    .c_str(),
                stdout);
   }

@@ -1,5 +1,7 @@
 #include "coordinator/cli/window_text.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "common/base/text.h"

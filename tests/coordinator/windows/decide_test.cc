@@ -247,6 +247,24 @@ TEST(Queue, BeginsNothingWhileItStops) {
   EXPECT_THAT(world.log, IsEmpty());
 }
 
+TEST(Queue, RunsAnOpeningOnceThoughTheClockStepsBack) {
+  World world = At(Utc(2026, 12, 1, 12));
+  world.view.windows = {Queued("a", Window("22:00-06:00 UTC", 2h), world.now)};
+  world.RunUntil(Utc(2026, 12, 1, 23, 30));
+  world.now = Utc(2026, 12, 1, 21);
+  world.RunUntil(Utc(2026, 12, 2, 12));
+  EXPECT_THAT(world.log, ElementsAre("start a Tue 2026-12-01 22:00 UTC"));
+}
+
+TEST(Queue, SaysHowLateItCameAfterASleep) {
+  World world = At(Utc(2026, 12, 1, 12));
+  world.view.windows = {Queued("a", Window("22:00-06:00 UTC", 2h), world.now)};
+  world.RunUntil(Utc(2026, 12, 1, 13));
+  world.now = Utc(2026, 12, 2, 5);  // The machine slept.
+  world.RunUntil(Utc(2026, 12, 2, 12));
+  EXPECT_THAT(world.log, ElementsAre("miss a: this process came to it 1h00m too late"));
+}
+
 // Whatever windows there are: never two runs, never one past its window, and every opening is run
 // or missed, once.
 TEST(Queue, HoldsItsRulesThroughWeeksOfDrawnWindows) {

@@ -122,6 +122,9 @@ class Audience(RigCase):
         code, run = self.command("run", scenario, "--store", self.store)
         self.assertEqual(code, 4, run.text())
         self.assertIn("set PLIMSOLL_NO_HOOK in the environment", run.text())
+        code, check = self.command("check", scenario)
+        self.assertEqual(code, 0, "a plan may be looked at elsewhere")
+        self.assertIn("set PLIMSOLL_NO_HOOK in the environment", " ".join(check.text().split()))
         code, run = self.command("run", scenario, "--store", self.store, "--junit", "/none/x.xml")
         self.assertEqual(code, 64, run.text())
 

@@ -16,6 +16,7 @@
 #include "coordinator/cli/run_command.h"
 #include "coordinator/cli/runs_command.h"
 #include "coordinator/cli/serve_command.h"
+#include "coordinator/cli/window_command.h"
 
 namespace {
 
@@ -26,11 +27,12 @@ constexpr char kHelp[] =
     "      [--store DIR]                (of the runs that bar.from_baseline names)\n"
     "  plimsoll run SCENARIO            run it: preflight, sweep, verdict, capacity\n"
     "      [--store DIR] [--json FILE] [--nonce N] [--http HOST:PORT] [--grpc HOST:PORT]\n"
-    "      [--color auto|always|never]\n"
+    "      [--color auto|always|never] [--junit FILE] [--markdown FILE]\n"
     "  plimsoll runs list               runs that the store keeps\n"
     "  plimsoll runs show ID            the report of one, and its log\n"
     "  plimsoll runs export ID --steps|--parts|--records csv|jsonl   what it measured, for other\n"
     "      [--out FILE]                                                  programs\n"
+    "  plimsoll runs export ID --junit|--markdown                    its report, for CI\n"
     "  plimsoll compare RUN RUN...      which recipe holds the target for the least, and what of "
     "that\n"
     "      [--store DIR] [--json FILE] [--target N] [--anyway]             the data supports\n"
@@ -38,6 +40,11 @@ constexpr char kHelp[] =
     "failed\n"
     "  plimsoll agents                  who is at the run that is going on\n"
     "  plimsoll serve                   the results API over the store: JSON, gRPC, /metrics\n"
+    "  plimsoll window add SCENARIO --between HOURS --length TIME   queue it for an off-peak "
+    "window\n"
+    "      [--on DAYS] [--once] [--follow] [--store DIR]            (plimsoll serve runs the "
+    "queue)\n"
+    "  plimsoll window list|cancel ID   the queue of windows\n"
     "  plimsoll corpus import PATH... --out FILE    recorded sessions to a corpus file\n"
     "  plimsoll corpus show FILE [--tsv|--json]     what is in it\n"
     "  plimsoll corpus synth --out FILE             a corpus from published statistics\n"
@@ -62,6 +69,7 @@ int main(int argc, char** argv) {
   if (command == "recover") return plimsoll::RecoverMain(argc - 2, argv + 2);
   if (command == "guardian") return plimsoll::GuardianMain(argc - 2, argv + 2);
   if (command == "serve") return plimsoll::ServeMain(argc - 2, argv + 2);
+  if (command == "window") return plimsoll::WindowMain(argc - 2, argv + 2);
   if (command == "corpus") return plimsoll::CorpusMain(argc - 2, argv + 2);
   if (command == "peak") return plimsoll::PeakMain(argc - 2, argv + 2);
   if (command == "--version") {
@@ -74,7 +82,7 @@ int main(int argc, char** argv) {
     return asked ? 0 : kUsage;
   }
   const std::vector<std::string> known = {"check",   "run",   "runs",   "compare", "agents",
-                                          "recover", "serve", "corpus", "peak"};
+                                          "recover", "serve", "window", "corpus",  "peak"};
   std::fprintf(stderr, "plimsoll: %s (see plimsoll --help)\n",
                plimsoll::UnknownCommand(command, "plimsoll", known).c_str());
   return kUsage;

@@ -11,6 +11,8 @@
 #include "coordinator/cli/output_file.h"
 #include "coordinator/report/agent_rows.h"
 #include "coordinator/report/export_rows.h"
+#include "coordinator/report/junit_report.h"
+#include "coordinator/report/markdown_report.h"
 #include "coordinator/run/run_machine.h"
 #include "coordinator/store/rocks_store.h"
 #include "coordinator/store/run_repo.h"
@@ -65,6 +67,11 @@ Status WriteRecords(const RunRepo& repo, const std::string& run, RowForm form, b
   });
 }
 
+Status WriteReport(const RunRepo& repo, const std::string& run, bool junit, OutputFile& out) {
+  ASSIGN_OR_RETURN(const RunView view, ReadRunView(repo, run, std::nullopt));
+  return out.Write(junit ? JunitReport(view.model) : MarkdownReport(view.model));
+}
+
 Status Export(const ExportFlags& flags) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Store> store,
                    OpenRocksStore(flags.store, StoreAccess::kReadOnly));
@@ -77,7 +84,9 @@ Status Export(const ExportFlags& flags) {
   const auto form_of = [](const std::string& name) {
     return name == "csv" ? RowForm::kCsv : RowForm::kJsonl;
   };
-  if (!flags.pages.empty()) {
+  if (flags.junit || flags.markdown) {
+    RETURN_IF_ERROR(WriteReport(repo, run->id, flags.junit, out));
+  } else if (!flags.pages.empty()) {
     RETURN_IF_ERROR(WritePages(*store, run->id, out));
   } else if (!flags.steps.empty()) {
     RETURN_IF_ERROR(WriteSteps(repo, *run, form_of(flags.steps), out));

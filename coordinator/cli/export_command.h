@@ -14,8 +14,10 @@ struct ExportFlags {
   std::string agents;   // The same.
   std::string records;  // The same.
   std::string evals;    // The same.
-  std::string pages;    // "jsonl"; exactly one of the six is given.
-  std::string out;      // Empty: standard output.
+  std::string pages;    // "jsonl".
+  bool junit = false;
+  bool markdown = false;  // Exactly one of all these is given.
+  std::string out;        // Empty: standard output.
 };
 
 // Streams: memory does not grow with the run. Returns 0, also when the reader of standard output

@@ -2,7 +2,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <memory>
 #include <utility>
 
@@ -26,6 +25,7 @@
 #include "coordinator/cli/corpus_files.h"
 #include "coordinator/cli/endpoint_file.h"
 #include "coordinator/cli/late_events.h"
+#include "coordinator/cli/program_beside.h"
 #include "coordinator/cli/recipe_files.h"
 #include "coordinator/cli/run_hooks.h"
 #include "coordinator/cli/run_signals.h"
@@ -109,6 +109,7 @@ class RunApp {
   std::unique_ptr<KeptHooks> hooks_;  // Null: the scenario has none.
   std::unique_ptr<RunDriver> driver_;
   std::unique_ptr<ApiServer> api_;
+  std::unique_ptr<RunAudience> audience_;
   std::optional<EndpointFile> endpoint_file_;
   std::optional<LiveStatus> live_;  // As of live_at_.
   MonoTime live_at_{};
@@ -116,12 +117,6 @@ class RunApp {
   MonoTime begun_{};
   std::optional<RunResult> result_;
 };
-
-std::string ProgramBeside(const char* name) {
-  std::error_code error;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
-  return error ? std::string(name) : (self.parent_path() / name).string();
-}
 
 Status RunApp::SetUp() {
   info_ = NewRunInfo(loaded_, repo_, clock_.WallNow(), flags_.nonce);
@@ -131,6 +126,8 @@ Status RunApp::SetUp() {
                                        .corpus_digest = loaded_.corpus_digest,
                                        .eval_set = loaded_.evals_text}));
   ASSIGN_OR_RETURN(secrets_, ReadTargetSecrets(plan_.target));
+  ASSIGN_OR_RETURN(audience_, RunAudience::Make(loop_, http_, loaded_, flags_.files,
+                                                [this](const std::string& line) { Say(line); }));
   target_ = std::make_unique<HttpCallTransport>(http_, loop_, plan_.target, secrets_);
   RETURN_IF_ERROR(StartSignals());
   RETURN_IF_ERROR(StartLinks());
@@ -285,6 +282,7 @@ void RunApp::OnPreflight(const PreflightReport& report) {
   // At once, so that whoever looks at the run meanwhile sees it. A store that fails says so on the
   // next batch.
   (void)repo_.PutRun(info_);
+  audience_->Changed(info_);
   for (const Finding& finding : report.summary.findings) {
     // A blocking one is said by the run's end.
     if (finding.level == FindingLevel::kBlocking) continue;
@@ -307,6 +305,7 @@ void RunApp::OnStep(const RunStep& step) {
   Say(StepLine(step.summary));
   live_.reset();
   if (api_ != nullptr) api_->Look();
+  audience_->StepJudged(info_, step);
 }
 
 int RunApp::Run() {
@@ -320,6 +319,7 @@ int RunApp::Run() {
   for (const std::string& doubt : loaded_.baseline_doubts) Say("warning: " + doubt);
   if (loaded_.evals != nullptr) Say(EvalsSaid(loaded_));
   if (api_ != nullptr) Say(ApiAddresses());
+  audience_->Started(info_);
   {
     // The third leaves with what there is; one more, while that is written, ends the process: the
     // signals have their old meaning again by then.
@@ -358,8 +358,8 @@ int RunApp::Conclude() {
   if (!model.steps.empty()) info_.capacity = model.capacity;
   const Status kept = repo_.PutRun(info_);
   if (hooks_ != nullptr && kept.ok()) hooks_->Settle(result_->code);
-  const Status written =
-      flags_.json.empty() ? absl::OkStatus() : WriteFileWhole(flags_.json, JsonReport(model));
+  Status written = audience_->Ended(&model);
+  if (!flags_.json.empty()) written.Update(WriteFileWhole(flags_.json, JsonReport(model)));
   EndApi();
   // From here on nobody waits for this process but who reads it, and that may take its time.
   progress_.Finish();
@@ -381,11 +381,9 @@ int RunScenario(LoadedScenario loaded, const RunFlags& flags) {
     return Fail(ExitCode::kUsage, status);
   }
   // Found now, not after an hour of measuring.
-  if (!flags.json.empty()) {
-    if (const Status status = CheckWritable(flags.json); !status.ok()) {
-      return Fail(ExitCode::kUsage, status);
-    }
-  }
+  Status files = CheckRunFiles(flags.files);
+  if (!flags.json.empty()) files.Update(CheckWritable(flags.json));
+  if (!files.ok()) return Fail(ExitCode::kUsage, files);
   auto store = OpenRunStore(flags.store);
   if (!store.ok()) return Fail(ExitCode::kCouldNotRun, store.status());
   if (const Status owed = RecoverFirst(flags.store, **store); !owed.ok()) {

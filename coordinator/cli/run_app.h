@@ -6,6 +6,7 @@
 #include <string>
 
 #include "coordinator/cli/progress.h"
+#include "coordinator/cli/run_audience.h"
 #include "coordinator/cli/scenario_files.h"
 
 namespace plimsoll {
@@ -13,6 +14,7 @@ namespace plimsoll {
 struct RunFlags {
   std::string store = "plimsoll-store";
   std::string json;                           // Empty: no JSON report.
+  RunFiles files;                             // For CI.
   std::optional<std::uint64_t> nonce;         // Absent: drawn.
   ColourChoice colour = ColourChoice::kAuto;  // Of progress.
   bool promote = false;                       // After a confident pass.

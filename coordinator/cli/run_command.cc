@@ -17,6 +17,7 @@
 #include "coordinator/cli/scenario_files.h"
 #include "coordinator/cli/signal_check.h"
 #include "coordinator/cli/signals_text.h"
+#include "coordinator/notify/notifier.h"
 #include "coordinator/planning/eval_plan.h"
 #include "coordinator/report/text_layout.h"
 #include "coordinator/run/run_machine.h"
@@ -82,6 +83,12 @@ int CheckMain(int argc, const char* const* argv) {
                    .c_str(),
                stdout);
   }
+  if (const auto webhooks = ReadWebhooks(loaded->scenario.notify); !webhooks.ok()) {
+    std::fputs(LabelledLine("warning", fmt::format("{}; `plimsoll run` would end with 4 here",
+                                                   MessageOf(webhooks.status())))
+                   .c_str(),
+               stdout);
+  }
   if (!loaded->scrape.has_value()) return 0;
   std::fputs(('\n' + SignalsText(*loaded->scenario.signals)).c_str(), stdout);
   if (offline) return 0;
@@ -102,6 +109,9 @@ int RunMain(int argc, const char* const* argv) {
   app.add_option("--json", flags.json, "Write the report as JSON to this file, too");
   app.add_flag("--promote", flags.promote,
                "Run the hook `promote` after a confident pass, instead of the rollback");
+  app.add_option("--markdown", flags.files.markdown,
+                 "Write it as Markdown to this file, anew after each phase: $GITHUB_STEP_SUMMARY");
+  app.add_option("--junit", flags.files.junit, "Write it as JUnit XML to this file");
   app.add_option("--nonce", flags.nonce, "Salt of the prompts, to repeat a run to the byte")
       ->check(WrongNonce);
   app.add_option("--http", flags.http,

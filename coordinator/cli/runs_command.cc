@@ -102,6 +102,9 @@ CLI::App* AddExport(CLI::App& app, Words& words) {
   what->add_option("--pages", words.flags.pages,
                    "jsonl: a line for each page of metrics that a server gave, with the page")
       ->check(CLI::IsMember({"jsonl"}));
+  what->add_flag("--junit", words.flags.junit,
+                 "JUnit XML: the verdict, each step and limit a case");
+  what->add_flag("--markdown", words.flags.markdown, "The report as GitHub-flavoured Markdown");
   what->require_option(1);
   out->add_option("--out", words.flags.out, "Write to this file, whole or not at all");
   return out;

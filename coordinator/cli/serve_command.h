@@ -1,4 +1,4 @@
-// `plimsoll serve`: the results API over a store, read only.
+// `plimsoll serve`: the results API over a store, read only, and the runs of its queue of windows.
 #pragma once
 
 namespace plimsoll {

@@ -13,6 +13,7 @@
 #include "coordinator/hooks/hook_runner.h"
 #include "coordinator/judge/bar.h"
 #include "coordinator/scenario/evals_spec.h"
+#include "coordinator/scenario/notify_spec.h"
 #include "coordinator/scenario/signals_spec.h"
 
 namespace plimsoll {
@@ -112,6 +113,7 @@ struct Scenario {
   RunHooks hooks;                  // Empty ones are not there.
   Duration guardian_grace = 10s;   // A dead coordinator's restart is awaited so long.
   WindowSpec window;
+  std::vector<NotifySpec> notify;  // Webhooks.
   std::uint64_t seed = 1;
   friend bool operator==(const Scenario&, const Scenario&) = default;
 };

@@ -14,6 +14,7 @@
 #include "coordinator/scenario/evals_reader.h"
 #include "coordinator/scenario/extra_body.h"
 #include "coordinator/scenario/hooks_reader.h"
+#include "coordinator/scenario/notify_reader.h"
 #include "coordinator/scenario/scenario_check.h"
 #include "coordinator/scenario/signals_reader.h"
 #include "coordinator/scenario/sweep_reader.h"
@@ -323,6 +324,7 @@ Scenario ReadScenario(std::string_view text, std::string_view folder, Problems& 
   ReadEvals(top, folder, scenario.evals);
   ReadHooks(top, folder, scenario.hooks, scenario.guardian_grace);
   ReadWindow(top, scenario.window);
+  ReadNotify(top, folder, problems, scenario.notify);
   ReadFailure(top, scenario.replay.failure);
   Take(top.Count("seed", 0, std::numeric_limits<std::uint64_t>::max()), scenario.seed);
   top.Finish();

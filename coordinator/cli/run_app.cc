@@ -87,6 +87,7 @@ class RunApp {
   std::string Stamped(const std::string& line) const;
   void Say(const std::string& line);
   void OnStep(const RunStep& step);
+  void OnHook(const HookOutcome& outcome);
   int Conclude();
 
   LoadedScenario loaded_;
@@ -192,7 +193,7 @@ Status RunApp::StartLinks() {
                   },
               .say = [this](const std::string& line) { Say(line); },
               .step_judged = [this](const RunStep& step) { OnStep(step); },
-              .hook_ended = [this](const HookOutcome& outcome) { hooks_->Keep(outcome); },
+              .hook_ended = [this](const HookOutcome& outcome) { OnHook(outcome); },
               .finished =
                   [this](RunResult result) {
                     result_ = std::move(result);
@@ -306,6 +307,11 @@ void RunApp::OnStep(const RunStep& step) {
   live_.reset();
   if (api_ != nullptr) api_->Look();
   audience_->StepJudged(info_, step);
+}
+
+void RunApp::OnHook(const HookOutcome& outcome) {
+  hooks_->Keep(outcome);
+  audience_->HookEnded(info_, outcome);
 }
 
 int RunApp::Run() {

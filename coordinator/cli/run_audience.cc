@@ -83,10 +83,17 @@ void RunAudience::StepJudged(const RunInfo& info, const RunStep& step) {
   Grow(info);
 }
 
+void RunAudience::HookEnded(const RunInfo& info, const HookOutcome& outcome) {
+  hooks_.push_back(outcome);
+  Tell(info, NotifyEvent::kPhaseEnded, Name(outcome.phase), "", HookSentence(outcome));
+  Grow(info);
+}
+
 void RunAudience::Grow(const RunInfo& info) {
   if (files_.markdown.empty()) return;
-  const Status status =
-      WriteMarkdown(ModelOf(info, loaded_.scenario, loaded_.recipe, rows_, loaded_.corpus_label));
+  ReportModel model = ModelOf(info, loaded_.scenario, loaded_.recipe, rows_, loaded_.corpus_label);
+  model.hooks = hooks_;
+  const Status status = WriteMarkdown(model);
   if (status.ok() || std::exchange(file_failed_, true)) return;
   say_(fmt::format("warning: {}", MessageOf(status)));
 }
@@ -104,6 +111,16 @@ Status RunAudience::Ended(ReportModel* model) {
   if (!files_.junit.empty()) {
     status.Update(WriteFileWhole(files_.junit, JunitReport(*model)));
     model->files_written.push_back(files_.junit);
+  }
+  if (model->rollback == RollbackState::kFailed) {
+    notifier_.Send({.event = NotifyEvent::kRollbackFailed,
+                    .run_id = model->run_id,
+                    .run_name = model->run_name,
+                    .phase = Name(HookPhase::kRollBack),
+                    .verdict = {},
+                    .exit_code = model->exit_code,
+                    .capacity = {},
+                    .text = "ROLLBACK FAILED: " + model->stopped_because});
   }
   notifier_.Send({.event = NotifyEvent::kVerdict,
                   .run_id = model->run_id,

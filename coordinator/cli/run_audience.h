@@ -47,6 +47,7 @@ class RunAudience {
   // Something of the run changed that is no step: preflight is done.
   void Changed(const RunInfo& info);
   void StepJudged(const RunInfo& info, const RunStep& step);
+  void HookEnded(const RunInfo& info, const HookOutcome& outcome);
   // Writes the files and tells the verdict; runs the loop until webhooks have it, at most
   // kPatience. Names the files written in `model`. Internal: a file that could not be written.
   Status Ended(ReportModel* model);
@@ -59,8 +60,9 @@ class RunAudience {
   const LoadedScenario& loaded_;
   const RunFiles files_;
   const std::function<void(const std::string&)> say_;
-  std::vector<StepRow> rows_;  // Judged so far.
-  bool file_failed_ = false;   // Said once.
+  std::vector<StepRow> rows_;       // Judged so far.
+  std::vector<HookOutcome> hooks_;  // Ended so far.
+  bool file_failed_ = false;        // Said once.
   Notifier notifier_;
 };
 

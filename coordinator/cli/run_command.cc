@@ -107,6 +107,9 @@ int RunMain(int argc, const char* const* argv) {
   app.add_option("SCENARIO", path, "The scenario's YAML file")->required();
   app.add_option("--store", flags.store, "Folder that keeps runs (./plimsoll-store)");
   app.add_option("--json", flags.json, "Write the report as JSON to this file, too");
+  std::string window;
+  app.add_option("--window", window,
+                 "From now to the end of the rollback, e.g. 2h, instead of the scenario's window");
   app.add_flag("--promote", flags.promote,
                "Run the hook `promote` after a confident pass, instead of the rollback");
   app.add_option("--markdown", flags.files.markdown,
@@ -130,6 +133,15 @@ int RunMain(int argc, const char* const* argv) {
   if (const auto code = ParseWords(app, argc, argv)) return *code;
   auto loaded = LoadScenario(path);
   if (!loaded.ok()) return Fail(loaded.status());
+  if (!window.empty()) {
+    const auto length = ParseDuration(window);
+    if (!length.ok() || *length <= Duration{0}) {
+      return Fail(absl::InvalidArgumentError(
+          fmt::format("--window: {}",
+                      length.ok() ? "is to be above zero, e.g. 2h" : MessageOf(length.status()))));
+    }
+    loaded->scenario.window.length = *length;
+  }
   if (flags.promote && loaded->scenario.hooks.promote.empty()) {
     return Fail(
         absl::InvalidArgumentError("--promote: the scenario has no hook for it, write e.g. hooks: "

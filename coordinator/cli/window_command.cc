@@ -18,6 +18,7 @@
 #include "coordinator/cli/scenario_files.h"
 #include "coordinator/cli/window_text.h"
 #include "coordinator/run/run_machine.h"
+#include "coordinator/run/window_budget.h"
 #include "coordinator/store/rocks_store.h"
 #include "coordinator/windows/window_files.h"
 
@@ -55,12 +56,33 @@ StatusOr<Duration> LengthOf(const char* flag, const std::string& text) {
   return absl::InvalidArgumentError(fmt::format("{}: {}", flag, MessageOf(length.status())));
 }
 
-StatusOr<WindowSpec> SpecOf(const QueueWords& words) {
-  ASSIGN_OR_RETURN(Between between, ParseBetween(words.between));
+// What the words leave open, the scenario's section `window` says.
+StatusOr<WindowSpec> SpecOf(const QueueWords& words, const Scenario& scenario) {
+  const std::string& hours = words.between.empty() ? scenario.window.between : words.between;
+  if (hours.empty()) {
+    return absl::InvalidArgumentError(
+        "--between is missing, and the scenario has no window.between: write e.g. --between "
+        "\"22:00-06:00 Europe/Berlin\"");
+  }
+  ASSIGN_OR_RETURN(Between between, ParseBetween(hours));
   WindowSpec spec{.opens = between.opens, .closes = between.closes, .zone = between.zone};
   ASSIGN_OR_RETURN(spec.days, ParseDays(words.on));
-  ASSIGN_OR_RETURN(spec.length, LengthOf("--length", words.length));
-  spec.reserve = spec.length / kReserveParts;
+  if (!words.length.empty()) {
+    ASSIGN_OR_RETURN(spec.length, LengthOf("--length", words.length));
+  } else if (scenario.window.length) {
+    spec.length = *scenario.window.length;
+  } else {
+    return absl::InvalidArgumentError(
+        "--length is missing, and the scenario has no window.length: write e.g. --length 2h");
+  }
+  RunSettings settings = MakeRunSettings(scenario);
+  settings.window = spec.length;
+  if (std::string why = WhyWindowIsTooShort(settings); !why.empty()) {
+    return absl::InvalidArgumentError(std::move(why));
+  }
+  // The run keeps its own reserve; this one is for a run that does not.
+  spec.reserve = std::max(settings.hooks.rollback ? EndReserve(settings) : Duration{0},
+                          spec.length / kReserveParts);
   if (!words.reserve.empty()) {
     ASSIGN_OR_RETURN(spec.reserve, LengthOf("--reserve", words.reserve));
   }
@@ -88,12 +110,12 @@ Status MakeStore(const std::string& folder) {
 }
 
 StatusOr<std::string> Add(const QueueWords& words) {
-  ASSIGN_OR_RETURN(const WindowSpec spec, SpecOf(words));
+  ASSIGN_OR_RETURN(const LoadedScenario loaded, CheckedScenario(words));
+  ASSIGN_OR_RETURN(const WindowSpec spec, SpecOf(words, loaded.scenario));
   ASSIGN_OR_RETURN(const TimeZone zone, TimeZone::Load(spec.zone));
   const WallTime now = RealClock().WallNow();
   const auto next = NextStart(spec, zone, now);
   if (!next) return absl::InvalidArgumentError("such a window is never long enough within a year");
-  ASSIGN_OR_RETURN(const LoadedScenario loaded, CheckedScenario(words));
   RETURN_IF_ERROR(MakeStore(words.store));
   std::error_code error;
   const auto path = std::filesystem::absolute(words.scenario, error);
@@ -165,12 +187,12 @@ int WindowMain(int argc, const char* const* argv) {
   CLI::App* add = app.add_subcommand("add", "Queue a scenario for its window");
   add->add_option("SCENARIO", words.scenario, "The scenario's YAML file")->required();
   add->add_option("--between", words.between,
-                  "Local times and their zone: \"22:00-06:00 Europe/Berlin\"")
-      ->required();
-  add->add_option("--length", words.length,
-                  "How long a run may hold the deployment, its rollback included: 2h")
-      ->required();
-  add->add_option("--reserve", words.reserve, "Of that, for the rollback (a tenth)");
+                  "Local times and their zone: \"22:00-06:00 Europe/Berlin\" (window.between)");
+  add->add_option(
+      "--length", words.length,
+      "How long a run may hold the deployment, its rollback included: 2h (window.length)");
+  add->add_option("--reserve", words.reserve,
+                  "Of that, for the end and the rollback (what the hooks can take)");
   add->add_option("--on", words.on,
                   "Days on which it opens: daily, weekdays, weekends or mon,tue (daily)");
   add->add_flag("--once", words.once, "One run, then no more");

@@ -175,13 +175,14 @@ bool WindowRunner::Begin(const QueueAction& action, WindowEntry entry, WindowSta
   if (LookAtScenario(entry) == ScenarioNow::kChanged) {
     LogInfo("windows: {}: its scenario has changed since it was added; it is followed", entry.id);
   }
-  auto child = ChildProcess::Start(loop_,
-                                   {.argv = {ProgramBeside("plimsoll"), "run", entry.scenario_path,
-                                             "--store", folder_, "--color", "never"},
-                                    .env = {},
-                                    .output_file = log,
-                                    .on_lines = {}},
-                                   [this](const ChildExit& exit) { Ended(exit); });
+  auto child = ChildProcess::Start(
+      loop_,
+      {.argv = {ProgramBeside("plimsoll"), "run", entry.scenario_path, "--store", folder_,
+                "--color", "never", "--window", PrintDuration(entry.spec.length)},
+       .env = {},
+       .output_file = log,
+       .on_lines = {}},
+      [this](const ChildExit& exit) { Ended(exit); });
   if (!child.ok()) {
     state.running = false;
     AddNote(state, clock_.WallNow(),

@@ -97,6 +97,21 @@ Case VerdictCase(const ReportModel& model) {
   return verdict;
 }
 
+// The last start of each hook: a rollback that came at its third try is one that came.
+void AddHooks(const ReportModel& model, std::vector<Case>& cases) {
+  for (std::size_t i = 0; i < model.hooks.size(); ++i) {
+    const HookOutcome& hook = model.hooks[i];
+    if (i + 1 < model.hooks.size() && model.hooks[i + 1].phase == hook.phase) continue;
+    Case one{.group = model.run_name + ".hooks", .name = Name(hook.phase)};
+    one.text = HookSentence(hook);
+    if (!hook.ok()) {
+      one.kind = CaseKind::kError;
+      one.type = Name(hook.state);
+    }
+    cases.push_back(std::move(one));
+  }
+}
+
 std::string_view Element(CaseKind kind) {
   return kind == CaseKind::kFailure ? "failure" : kind == CaseKind::kError ? "error" : "skipped";
 }
@@ -174,6 +189,7 @@ std::string XmlEscaped(std::string_view text) {
 std::string JunitReport(const ReportModel& model) {
   std::vector<Case> cases = {VerdictCase(model)};
   for (std::size_t i = 0; i < model.steps.size(); ++i) AddStep(model, i, cases);
+  AddHooks(model, cases);
   const auto count = [&cases](CaseKind kind) {
     return std::count_if(cases.begin(), cases.end(),
                          [kind](const Case& one) { return one.kind == kind; });

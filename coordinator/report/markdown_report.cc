@@ -35,6 +35,10 @@ std::string Head(const std::vector<std::string>& cells) {
 }
 
 std::string HowItEnded(const ReportModel& model) {
+  if (model.rollback == RollbackState::kFailed) {
+    return fmt::format("## ROLLBACK FAILED: {}\n\n`plimsoll recover {}` tries it again.\n",
+                       MarkdownEscaped(model.stopped_because), MarkdownEscaped(model.run_id));
+  }
   if (!model.exit_code) {
     return fmt::format("## RUNNING: {}\n", MarkdownEscaped(model.run_name));
   }
@@ -59,8 +63,17 @@ std::vector<std::string> PreflightRow(const PreflightSummary& preflight) {
           fmt::format("{} findings, {} of them warnings", preflight.findings.size(), warnings)};
 }
 
+std::string HookRows(const ReportModel& model, bool before) {
+  std::string text;
+  for (const HookOutcome& hook : model.hooks) {
+    if ((hook.phase == HookPhase::kRollout) != before) continue;
+    text += Row({Name(hook.phase), Name(hook.state), HookSentence(hook)});
+  }
+  return text;
+}
+
 std::string Phases(const ReportModel& model) {
-  std::string text = Head({"phase", "outcome", ""});
+  std::string text = Head({"phase", "outcome", ""}) + HookRows(model, true);
   if (model.preflight) text += Row(PreflightRow(*model.preflight));
   for (const ReportedStep& step : model.steps) {
     const StepSummary& s = step.summary;
@@ -76,6 +89,7 @@ std::string Phases(const ReportModel& model) {
   }
   if (model.drain)
     text += Row({"drain", std::string(Name(model.drain->state)), Words(*model.drain)});
+  text += HookRows(model, false);
   if (model.exit_code) {
     text += Row({"end", fmt::format("exit {}", *model.exit_code), model.stopped_because});
   }

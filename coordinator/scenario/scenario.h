@@ -88,11 +88,11 @@ struct CostSpec {
 };
 
 // What a run is given of the night.
-struct WindowSpec {
+struct ScenarioWindow {
   // From the run's begin to the end of its rollback. Absent: no limit.
   std::optional<Duration> length;
   std::string between;  // When it may be held: "22:00-06:00 Europe/Berlin". Empty: any time.
-  friend bool operator==(const WindowSpec&, const WindowSpec&) = default;
+  friend bool operator==(const ScenarioWindow&, const ScenarioWindow&) = default;
 };
 
 struct Scenario {
@@ -112,7 +112,7 @@ struct Scenario {
   std::optional<EvalsSpec> evals;  // Absent: none is asked.
   RunHooks hooks;                  // Empty ones are not there.
   Duration guardian_grace = 10s;   // A dead coordinator's restart is awaited so long.
-  WindowSpec window;
+  ScenarioWindow window;
   std::vector<NotifySpec> notify;  // Webhooks.
   std::uint64_t seed = 1;
   friend bool operator==(const Scenario&, const Scenario&) = default;

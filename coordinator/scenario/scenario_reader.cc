@@ -254,7 +254,7 @@ void ReadFailure(FieldReader& top, FailurePolicy& failure) {
 }
 
 // A length alone, or with the hours between which it may be held.
-void ReadWindow(FieldReader& top, WindowSpec& window) {
+void ReadWindow(FieldReader& top, ScenarioWindow& window) {
   const auto take = [&window](FieldReader& fields, std::string_view key) {
     const std::optional<Duration> time = fields.Time(key);
     if (!time) return;

@@ -36,7 +36,7 @@ std::string ProblemsOf(const std::string& more) {
 TEST(HooksReader, WithoutTheSectionsThereAreNone) {
   const Scenario scenario = Read(With(""));
   EXPECT_EQ(scenario.hooks, RunHooks{});
-  EXPECT_EQ(scenario.window, WindowSpec{});
+  EXPECT_EQ(scenario.window, ScenarioWindow{});
 }
 
 TEST(HooksReader, EveryKey) {
@@ -47,7 +47,7 @@ TEST(HooksReader, EveryKey) {
                 "  promote: {shell: \"kubectl label md x live=yes\", tries: 2}\n"
                 "  grace: 3s\n"
                 "  rollback: {run: [hooks/rollback], deadline: 90s, tries: 5}\n"));
-  EXPECT_EQ(scenario.window, (WindowSpec{.length = 2h, .between = ""}));
+  EXPECT_EQ(scenario.window, (ScenarioWindow{.length = 2h, .between = ""}));
   const HookSpec& rollout = scenario.hooks.rollout;
   EXPECT_THAT(rollout.argv, ElementsAre("hooks/apply", "recipe.yaml"));
   EXPECT_EQ(rollout.directory, "runs/here");
@@ -64,7 +64,7 @@ TEST(HooksReader, EveryKey) {
                 "window: {length: 90m, between: \"22:00-06:00 Europe/Berlin\"}\n"));
   EXPECT_THAT(brief.hooks.rollback.argv, ElementsAre("./back.sh", "x"));
   EXPECT_EQ(brief.hooks.rollback.tries, 3u);
-  EXPECT_EQ(brief.window, (WindowSpec{.length = 90min, .between = "22:00-06:00 Europe/Berlin"}));
+  EXPECT_EQ(brief.window, (ScenarioWindow{.length = 90min, .between = "22:00-06:00 Europe/Berlin"}));
 }
 
 TEST(HooksReader, WhatIsWrongIsSaidWithWhatToWrite) {

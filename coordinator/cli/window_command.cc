@@ -55,9 +55,9 @@ StatusOr<Duration> LengthOf(const char* flag, const std::string& text) {
   return absl::InvalidArgumentError(fmt::format("{}: {}", flag, MessageOf(length.status())));
 }
 
-StatusOr<WindowSpec> SpecOf(const QueueWords& words) {
+StatusOr<WindowHours> SpecOf(const QueueWords& words) {
   ASSIGN_OR_RETURN(Between between, ParseBetween(words.between));
-  WindowSpec spec{.opens = between.opens, .closes = between.closes, .zone = between.zone};
+  WindowHours spec{.opens = between.opens, .closes = between.closes, .zone = between.zone};
   ASSIGN_OR_RETURN(spec.days, ParseDays(words.on));
   ASSIGN_OR_RETURN(spec.length, LengthOf("--length", words.length));
   spec.reserve = spec.length / kReserveParts;
@@ -88,7 +88,7 @@ Status MakeStore(const std::string& folder) {
 }
 
 StatusOr<std::string> Add(const QueueWords& words) {
-  ASSIGN_OR_RETURN(const WindowSpec spec, SpecOf(words));
+  ASSIGN_OR_RETURN(const WindowHours spec, SpecOf(words));
   ASSIGN_OR_RETURN(const TimeZone zone, TimeZone::Load(spec.zone));
   const WallTime now = RealClock().WallNow();
   const auto next = NextStart(spec, zone, now);

@@ -57,7 +57,7 @@ StatusOr<Duration> LengthOf(const char* flag, const std::string& text) {
 }
 
 // What the words leave open, the scenario's section `window` says.
-StatusOr<WindowSpec> SpecOf(const QueueWords& words, const Scenario& scenario) {
+StatusOr<WindowHours> SpecOf(const QueueWords& words, const Scenario& scenario) {
   const std::string& hours = words.between.empty() ? scenario.window.between : words.between;
   if (hours.empty()) {
     return absl::InvalidArgumentError(
@@ -65,7 +65,7 @@ StatusOr<WindowSpec> SpecOf(const QueueWords& words, const Scenario& scenario) {
         "\"22:00-06:00 Europe/Berlin\"");
   }
   ASSIGN_OR_RETURN(Between between, ParseBetween(hours));
-  WindowSpec spec{.opens = between.opens, .closes = between.closes, .zone = between.zone};
+  WindowHours spec{.opens = between.opens, .closes = between.closes, .zone = between.zone};
   ASSIGN_OR_RETURN(spec.days, ParseDays(words.on));
   if (!words.length.empty()) {
     ASSIGN_OR_RETURN(spec.length, LengthOf("--length", words.length));
@@ -76,7 +76,7 @@ StatusOr<WindowSpec> SpecOf(const QueueWords& words, const Scenario& scenario) {
         "--length is missing, and the scenario has no window.length: write e.g. --length 2h");
   }
   RunSettings settings = MakeRunSettings(scenario);
-  settings.window = spec.length;
+  settings.window = OwnLength(spec.length);
   if (std::string why = WhyWindowIsTooShort(settings); !why.empty()) {
     return absl::InvalidArgumentError(std::move(why));
   }
@@ -111,7 +111,7 @@ Status MakeStore(const std::string& folder) {
 
 StatusOr<std::string> Add(const QueueWords& words) {
   ASSIGN_OR_RETURN(const LoadedScenario loaded, CheckedScenario(words));
-  ASSIGN_OR_RETURN(const WindowSpec spec, SpecOf(words, loaded.scenario));
+  ASSIGN_OR_RETURN(const WindowHours spec, SpecOf(words, loaded.scenario));
   ASSIGN_OR_RETURN(const TimeZone zone, TimeZone::Load(spec.zone));
   const WallTime now = RealClock().WallNow();
   const auto next = NextStart(spec, zone, now);

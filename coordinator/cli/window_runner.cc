@@ -178,7 +178,7 @@ bool WindowRunner::Begin(const QueueAction& action, WindowEntry entry, WindowSta
   auto child = ChildProcess::Start(
       loop_,
       {.argv = {ProgramBeside("plimsoll"), "run", entry.scenario_path, "--store", folder_,
-                "--color", "never", "--window", PrintDuration(entry.spec.length)},
+                "--color", "never", "--window", PrintDuration(OwnLength(entry.spec.length))},
        .env = {},
        .output_file = log,
        .on_lines = {}},

@@ -15,7 +15,7 @@ std::string NextWords(const WindowFiles::Kept& kept, const TimeZone& zone, WallT
   if (kept.state.running) return "running now";
   if (kept.state.done) return "done: it had its one run";
   // An opening that is settled is not run again.
-  const WindowSpec& spec = kept.entry.spec;
+  const WindowHours& spec = kept.entry.spec;
   WallTime at = now;
   if (kept.state.settled) {
     const auto open = NextOpening(spec, zone, *kept.state.settled, now);

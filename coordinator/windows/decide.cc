@@ -25,7 +25,7 @@ void WakeBy(std::optional<WallTime>& wake, WallTime at) {
 
 std::string MissedWords(const QueueView& view, const QueuedWindow& window, const Opening& opening,
                         WallTime now) {
-  const WindowSpec& spec = window.entry.spec;
+  const WindowHours& spec = window.entry.spec;
   const WallTime latest = LatestStart(spec, opening);
   if (latest < opening.opens) {
     return fmt::format(

@@ -48,7 +48,7 @@ std::string DayWords(std::uint8_t days) {
   return text;
 }
 
-Opening OpeningOf(const WindowSpec& spec, const TimeZone& zone, CivilDay day) {
+Opening OpeningOf(const WindowHours& spec, const TimeZone& zone, CivilDay day) {
   const CivilDay last = spec.closes > spec.opens ? day : day + 1;
   return {.opens = zone.At(day, spec.opens), .closes = zone.At(last, spec.closes)};
 }
@@ -92,7 +92,7 @@ StatusOr<std::uint8_t> ParseDays(std::string_view text) {
   return days;
 }
 
-Status CheckWindow(const WindowSpec& spec) {
+Status CheckWindow(const WindowHours& spec) {
   if (spec.opens < 0 || spec.opens >= kMinutesOfDay || spec.closes < 1 ||
       spec.closes > kMinutesOfDay) {
     return absl::InvalidArgumentError("a window opens and closes within a day");
@@ -122,14 +122,20 @@ Status CheckWindow(const WindowSpec& spec) {
   return absl::OkStatus();
 }
 
-std::string Words(const WindowSpec& spec) {
+Duration OwnLength(Duration length) {
+  constexpr Duration kEarlier = 5s;
+  constexpr int kPart = 20;
+  return std::chrono::floor<std::chrono::milliseconds>(length - std::min(kEarlier, length / kPart));
+}
+
+std::string Words(const WindowHours& spec) {
   return fmt::format("{:02}:{:02}-{:02}:{:02} {}, {} ({} of it for the rollback), {}{}",
                      spec.opens / 60, spec.opens % 60, spec.closes / 60, spec.closes % 60,
                      spec.zone, PrintDuration(spec.length), PrintDuration(spec.reserve),
                      DayWords(spec.days), spec.once ? ", once" : "");
 }
 
-std::optional<Opening> NextOpening(const WindowSpec& spec, const TimeZone& zone, WallTime after,
+std::optional<Opening> NextOpening(const WindowHours& spec, const TimeZone& zone, WallTime after,
                                    WallTime now) {
   // One that opened yesterday may be open still, and clocks differ by a day at most.
   const CivilDay first = zone.DayAt(std::max(after, now)) - 2;
@@ -143,15 +149,15 @@ std::optional<Opening> NextOpening(const WindowSpec& spec, const TimeZone& zone,
   return std::nullopt;
 }
 
-WallTime LatestStart(const WindowSpec& spec, const Opening& opening) {
+WallTime LatestStart(const WindowHours& spec, const Opening& opening) {
   return opening.closes - spec.length;
 }
 
-bool Fits(const WindowSpec& spec, const Opening& opening, WallTime at) {
+bool Fits(const WindowHours& spec, const Opening& opening, WallTime at) {
   return at >= opening.opens && at <= LatestStart(spec, opening);
 }
 
-std::optional<WallTime> NextStart(const WindowSpec& spec, const TimeZone& zone, WallTime at) {
+std::optional<WallTime> NextStart(const WindowHours& spec, const TimeZone& zone, WallTime at) {
   WallTime after = WallTime::min();
   for (int i = 0; i < kDaysAhead; ++i) {
     const std::optional<Opening> opening = NextOpening(spec, zone, after, at);

@@ -21,7 +21,7 @@ inline constexpr std::uint8_t kEveryDay = 0x7f;  // Bit 0 is Monday.
 inline constexpr Duration kWindowLengthMin = 10s;
 inline constexpr Duration kWindowLengthMax = 24h;
 
-struct WindowSpec {
+struct WindowHours {
   int opens = 0;   // Minutes after midnight, 0 to 1439.
   int closes = 0;  // 1 to 1440; at or before `opens`: of the day after.
   std::string zone;
@@ -29,7 +29,7 @@ struct WindowSpec {
   Duration length{};              // For which a run may hold the deployment, its rollback included.
   Duration reserve{};             // Of that, kept for the rollback; less than `length`.
   bool once = false;              // One run, then no more.
-  friend bool operator==(const WindowSpec&, const WindowSpec&) = default;
+  friend bool operator==(const WindowHours&, const WindowHours&) = default;
 };
 
 // One of a window's openings.
@@ -49,22 +49,26 @@ StatusOr<Between> ParseBetween(std::string_view text);
 // "daily", "weekdays", "weekends" or days: "mon,wed,fri". InvalidArgument in words.
 StatusOr<std::uint8_t> ParseDays(std::string_view text);
 // What each field must be, and that the window is ever as long as a run. InvalidArgument in words.
-Status CheckWindow(const WindowSpec& spec);
+Status CheckWindow(const WindowHours& spec);
+
+// What a run is told that its window is: less than `length`, so that it ends by its own reserve
+// before it is told to from outside.
+Duration OwnLength(Duration length);
 
 // "22:00-06:00 Europe/Berlin, 2h (12m of it for the rollback), weekdays, once".
-std::string Words(const WindowSpec& spec);
+std::string Words(const WindowHours& spec);
 
 // The first opening that opens after `after` and closes after `now`, of whatever length; nothing if
 // there is none within a year.
-std::optional<Opening> NextOpening(const WindowSpec& spec, const TimeZone& zone, WallTime after,
+std::optional<Opening> NextOpening(const WindowHours& spec, const TimeZone& zone, WallTime after,
                                    WallTime now);
 // The last instant at which a run can begin that is over, rollback and all, before the opening
 // ends; before `opening.opens` if it does not fit at all.
-WallTime LatestStart(const WindowSpec& spec, const Opening& opening);
+WallTime LatestStart(const WindowHours& spec, const Opening& opening);
 // Whether a run that begins at `at` is over before the opening ends.
-bool Fits(const WindowSpec& spec, const Opening& opening, WallTime at);
+bool Fits(const WindowHours& spec, const Opening& opening, WallTime at);
 // The first instant at or after `at` at which a run may begin and be over in time; nothing if there
 // is none within a year.
-std::optional<WallTime> NextStart(const WindowSpec& spec, const TimeZone& zone, WallTime at);
+std::optional<WallTime> NextStart(const WindowHours& spec, const TimeZone& zone, WallTime at);
 
 }  // namespace plimsoll

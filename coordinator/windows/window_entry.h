@@ -20,7 +20,7 @@ struct WindowEntry {
   std::string scenario_name;    // When it was added.
   std::string scenario_digest;  // SHA-256 of its text then, hex.
   bool follow = false;          // Run it also if it has changed since.
-  WindowSpec spec;
+  WindowHours spec;
   WallTime added{};
   friend bool operator==(const WindowEntry&, const WindowEntry&) = default;
 };

@@ -20,7 +20,7 @@ using testing::Utc;
 using testing::Window;
 using testing::Zone;
 
-QueuedWindow Queued(const char* id, WindowSpec spec, WallTime added) {
+QueuedWindow Queued(const char* id, WindowHours spec, WallTime added) {
   const std::string zone = spec.zone;
   return {.entry = {.id = id,
                     .scenario_path = "/x.yaml",
@@ -227,7 +227,7 @@ TEST(Queue, RefusesAScenarioThatChangedUnlessToldToFollow) {
 
 TEST(Queue, OfOneRunIsDoneWithIt) {
   World world = At(Utc(2026, 12, 1, 12));
-  WindowSpec spec = Window("22:00-06:00 UTC", 2h);
+  WindowHours spec = Window("22:00-06:00 UTC", 2h);
   spec.once = true;
   world.view.windows = {Queued("a", spec, world.now)};
   world.view.store_held_by = "run x";
@@ -276,13 +276,13 @@ TEST(Queue, HoldsItsRulesThroughWeeksOfDrawnWindows) {
     for (int i = 0; i < 5; ++i) {
       const auto opens = static_cast<int>(rng.Below(24 * 12)) * 5;
       const auto open_for = 120 + static_cast<int>(rng.Below(60)) * 10;
-      WindowSpec spec{.opens = opens,
-                      .closes = 1 + (opens + open_for - 1) % (24 * 60),
-                      .zone = rng.Chance(0.5) ? "Europe/Berlin" : "America/New_York",
-                      .days = static_cast<std::uint8_t>(1 + rng.Below(0x7f)),
-                      .length = std::chrono::minutes(30 + rng.Below(90)),
-                      .reserve = 10min,
-                      .once = false};
+      WindowHours spec{.opens = opens,
+                       .closes = 1 + (opens + open_for - 1) % (24 * 60),
+                       .zone = rng.Chance(0.5) ? "Europe/Berlin" : "America/New_York",
+                       .days = static_cast<std::uint8_t>(1 + rng.Below(0x7f)),
+                       .length = std::chrono::minutes(30 + rng.Below(90)),
+                       .reserve = 10min,
+                       .once = false};
       ASSERT_TRUE(CheckWindow(spec).ok()) << MessageOf(CheckWindow(spec));
       world.view.windows.push_back(
           Queued(std::string(1, static_cast<char>('a' + i)).c_str(), spec, world.now));

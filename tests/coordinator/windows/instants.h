@@ -24,18 +24,18 @@ inline TimeZone Zone(const char* name) {
   return *zone;
 }
 
-inline WindowSpec Window(const char* between, Duration length, const char* days = "daily") {
+inline WindowHours Window(const char* between, Duration length, const char* days = "daily") {
   const auto parsed = ParseBetween(between);
   EXPECT_TRUE(parsed.ok()) << MessageOf(parsed.status());
   const auto on = ParseDays(days);
   EXPECT_TRUE(on.ok()) << MessageOf(on.status());
-  WindowSpec spec{.opens = parsed->opens,
-                  .closes = parsed->closes,
-                  .zone = parsed->zone,
-                  .days = *on,
-                  .length = length,
-                  .reserve = length / 10,
-                  .once = false};
+  WindowHours spec{.opens = parsed->opens,
+                   .closes = parsed->closes,
+                   .zone = parsed->zone,
+                   .days = *on,
+                   .length = length,
+                   .reserve = length / 10,
+                   .once = false};
   EXPECT_TRUE(CheckWindow(spec).ok()) << MessageOf(CheckWindow(spec));
   return spec;
 }

@@ -68,7 +68,7 @@ TEST(Zones, WeekdaysAreRight) {
 }
 
 TEST(Windows, OverMidnightBelongToTheDayOfTheirOpening) {
-  const WindowSpec spec = Window("22:00-06:00 Europe/Berlin", 2h, "weekdays");
+  const WindowHours spec = Window("22:00-06:00 Europe/Berlin", 2h, "weekdays");
   const TimeZone zone = Zone("Europe/Berlin");
   // Friday 2026-12-04 at 22:00 in Berlin is 21:00 UTC; it is open into Saturday.
   EXPECT_THAT(NextStart(spec, zone, Utc(2026, 12, 5, 0)), Optional(Utc(2026, 12, 5, 0)));
@@ -80,20 +80,20 @@ TEST(Windows, OverMidnightBelongToTheDayOfTheirOpening) {
 
 TEST(Windows, InTheSpringNightAreAnHourShorter) {
   const TimeZone zone = Zone("Europe/Berlin");
-  const WindowSpec spec = Window("22:00-06:00 Europe/Berlin", 7h);
+  const WindowHours spec = Window("22:00-06:00 Europe/Berlin", 7h);
   const auto opening = NextOpening(spec, zone, WallTime::min(), Utc(2026, 3, 28, 20));
   ASSERT_TRUE(opening.has_value());
   EXPECT_EQ(opening->opens, Utc(2026, 3, 28, 21));
   EXPECT_EQ(opening->closes, Utc(2026, 3, 29, 4)) << "06:00 is 04:00 UTC from then on";
   EXPECT_EQ(LatestStart(spec, *opening), opening->opens) << "just so";
-  const WindowSpec whole = Window("22:00-06:00 Europe/Berlin", 8h);
+  const WindowHours whole = Window("22:00-06:00 Europe/Berlin", 8h);
   EXPECT_FALSE(Fits(whole, *opening, opening->opens));
   EXPECT_THAT(NextStart(whole, zone, Utc(2026, 3, 28, 20)), Optional(Utc(2026, 3, 29, 20)))
       << "the night after has its eight hours";
 }
 
 TEST(Windows, InTheAutumnNightAreAnHourLonger) {
-  const WindowSpec spec = Window("22:00-06:00 Europe/Berlin", 8h);
+  const WindowHours spec = Window("22:00-06:00 Europe/Berlin", 8h);
   const auto opening =
       NextOpening(spec, Zone("Europe/Berlin"), WallTime::min(), Utc(2026, 10, 24, 19));
   ASSERT_TRUE(opening.has_value());
@@ -104,24 +104,24 @@ TEST(Windows, InTheAutumnNightAreAnHourLonger) {
 
 TEST(Windows, EdgesThatDoNotExistAreTheFirstInstantAfter) {
   const TimeZone zone = Zone("Europe/Berlin");
-  const WindowSpec opens = Window("02:30-05:00 Europe/Berlin", 2h);
+  const WindowHours opens = Window("02:30-05:00 Europe/Berlin", 2h);
   const auto opening = NextOpening(opens, zone, WallTime::min(), Utc(2026, 3, 28, 12));
   ASSERT_TRUE(opening.has_value());
   EXPECT_EQ(opening->opens, Utc(2026, 3, 29, 1)) << "03:00 there";
   EXPECT_EQ(opening->closes, Utc(2026, 3, 29, 3));
-  const WindowSpec inside = Window("02:10-02:50 Europe/Berlin", 30min);
+  const WindowHours inside = Window("02:10-02:50 Europe/Berlin", 30min);
   EXPECT_THAT(NextStart(inside, zone, Utc(2026, 3, 28, 12)), Optional(Utc(2026, 3, 30, 0, 10)))
       << "never open that night";
 }
 
 TEST(Windows, EdgesThatComeTwiceAreTheFirst) {
   const TimeZone zone = Zone("Europe/Berlin");
-  const WindowSpec spec = Window("01:00-02:30 Europe/Berlin", 1h);
+  const WindowHours spec = Window("01:00-02:30 Europe/Berlin", 1h);
   const auto opening = NextOpening(spec, zone, WallTime::min(), Utc(2026, 10, 24, 12));
   ASSERT_TRUE(opening.has_value());
   EXPECT_EQ(opening->opens, Utc(2026, 10, 24, 23));
   EXPECT_EQ(opening->closes, Utc(2026, 10, 25, 0, 30)) << "never beyond the time that was given";
-  const WindowSpec later = Window("02:30-05:00 Europe/Berlin", 1h);
+  const WindowHours later = Window("02:30-05:00 Europe/Berlin", 1h);
   EXPECT_EQ(NextOpening(later, zone, WallTime::min(), Utc(2026, 10, 24, 12))->opens,
             Utc(2026, 10, 25, 0, 30));
 }
@@ -129,14 +129,14 @@ TEST(Windows, EdgesThatComeTwiceAreTheFirst) {
 TEST(Windows, ReadBackAsTheyWereWritten) {
   EXPECT_EQ(Words(Window("22:00-06:00 Europe/Berlin", 2h, "weekdays")),
             "22:00-06:00 Europe/Berlin, 2h (12m of it for the rollback), weekdays");
-  WindowSpec spec = Window("09:05-24:00 UTC", 30min, "mon,sun");
+  WindowHours spec = Window("09:05-24:00 UTC", 30min, "mon,sun");
   spec.once = true;
   EXPECT_EQ(Words(spec), "09:05-24:00 UTC, 30m (3m of it for the rollback), mon,sun, once");
 }
 
 TEST(Windows, RefuseWhatCanNeverRun) {
-  const WindowSpec good = Window("22:00-06:00 UTC", 2h);
-  WindowSpec spec = good;
+  const WindowHours good = Window("22:00-06:00 UTC", 2h);
+  WindowHours spec = good;
   spec.length = 8h + 1ns;
   EXPECT_THAT(std::string(MessageOf(CheckWindow(spec))), HasSubstr("never be started"));
   spec = good;
@@ -154,7 +154,7 @@ TEST(Windows, RefuseWhatCanNeverRun) {
 
 TEST(Windows, OfAWholeYearStartOnceADayWhateverTheClocksDo) {
   const TimeZone zone = Zone("Europe/Berlin");
-  const WindowSpec spec = Window("22:00-06:00 Europe/Berlin", 2h);
+  const WindowHours spec = Window("22:00-06:00 Europe/Berlin", 2h);
   WallTime after = WallTime::min();
   int openings = 0;
   Duration open{};

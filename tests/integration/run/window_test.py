@@ -97,6 +97,14 @@ class QueueOfWindows(QueueCase):
         self.assertIn("exit 5", text)
         self.assertIn("done: it had its one run", text)
 
+    def test_a_run_that_overstays_is_told_to_drain_in_time_for_its_rollback(self):
+        scenario = self.scenario(self.gateway().url, sessions=[2], target=2, measure="600s")
+        window = self.add(scenario, length="30s", flags=["--reserve", "20s", "--once"])
+        serve = self.serve()
+        serve.wait_line(f"{window}: started")
+        serve.wait_line(f"{window}: its time is over but for the rollback's: it drains", 120)
+        serve.wait_line(rf"{window}: run \S+, exit 5", 120)
+
     def test_a_server_that_dies_takes_its_run_along_and_the_next_says_so(self):
         scenario = self.scenario(self.gateway().url, sessions=[2], target=2, measure="600s")
         window = self.add(scenario)

@@ -137,6 +137,7 @@ class KilledCoordinator(Rig):
         for seed in SEEDS:
             with self.subTest(seed=seed):
                 print(f"seed {seed}, nobody starts again", flush=True)
+                self.doCleanups()  # Of the seed before.
                 self.setUp()
                 self.run_seed(seed, restart=False)
 
@@ -144,6 +145,7 @@ class KilledCoordinator(Rig):
         for seed in SEEDS:
             with self.subTest(seed=seed):
                 print(f"seed {seed}, started again", flush=True)
+                self.doCleanups()  # Of the seed before.
                 self.setUp()
                 self.run_seed(seed, restart=True)
 

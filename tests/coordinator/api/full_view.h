@@ -127,6 +127,17 @@ inline RunView FullView() {
                    .orphaned = 3,
                    .gauges = {{PartSource::kEngines, "engine-0", Signal::kRunning, 1, 3, true}},
                    .lines = {"engine-0: running 3"}};
+  view.info.rollback = RollbackState::kFailed;
+  view.model.hooks = {{.phase = HookPhase::kRollBack,
+                       .attempt = 2,
+                       .state = HookState::kTimedOut,
+                       .exit_code = 3,
+                       .signal = 9,
+                       .started = WallTime(1'800'000'000s + 5ns),
+                       .duration = 1500ms,
+                       .output = "out\xff",
+                       .output_cut_bytes = 7,
+                       .note = "its deadline passed"}};
   view.model.cost = FullCost();
   view.recipe = FullRecipe();
   return view;

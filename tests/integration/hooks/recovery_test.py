@@ -15,7 +15,7 @@ import tempfile
 import time
 import unittest
 
-from rig import BIN, PATIENCE_S, alive, wait_until
+from rig import BIN, PATIENCE_S, RigCase, alive, wait_until
 
 SEEDS = [int(seed) for seed in os.environ.get("PLIMSOLL_SEEDS", "1 2 3 4 5").split()]
 
@@ -53,9 +53,14 @@ class Rig(unittest.TestCase):
             coordinator.kill()
             coordinator.wait()
             coordinator.stdout.close()
-        # Whatever a failed test left: the store's path is on the guardian's command line.
-        for pid in self.guardians():
-            os.kill(pid, signal.SIGKILL)
+        # Whatever a failed test left; hooks and guardian have the journal in their environment.
+        mark = b"JOURNAL=" + os.fsencode(self.journal)
+        for entry in pathlib.Path("/proc").iterdir():
+            try:
+                if entry.name.isdigit() and mark in (entry / "environ").read_bytes().split(b"\0"):
+                    os.kill(int(entry.name), signal.SIGKILL)
+            except OSError:
+                continue
 
     def guardians(self):
         pids = []
@@ -137,6 +142,7 @@ class KilledCoordinator(Rig):
         for seed in SEEDS:
             with self.subTest(seed=seed):
                 print(f"seed {seed}, nobody starts again", flush=True)
+                self.doCleanups()  # Of the seed before.
                 self.setUp()
                 self.run_seed(seed, restart=False)
 
@@ -144,6 +150,7 @@ class KilledCoordinator(Rig):
         for seed in SEEDS:
             with self.subTest(seed=seed):
                 print(f"seed {seed}, started again", flush=True)
+                self.doCleanups()  # Of the seed before.
                 self.setUp()
                 self.run_seed(seed, restart=True)
 
@@ -246,6 +253,48 @@ class Recover(Rig):
         self.assertEqual(result.returncode, 6)
         self.assertIn("cannot be rolled back", result.stdout)
         self.assertTrue(re.search("roll back by hand", result.stdout))
+
+
+class KeptInTheStore(RigCase):
+    """A real run that is killed; beside it, under its id, hooks as it would have them."""
+
+    def recover(self):
+        code, process = self.command("recover", "--store", self.store)
+        return code, process.text()
+
+    def test_what_a_guardian_did_is_in_runs_show(self):
+        gateway = self.gateway()
+        run = self.start_run(self.scenario(gateway.url, measure="40s"))
+        run.wait_line(r"step 1: 4 sessions")
+        code, said = self.recover()
+        self.assertEqual(code, 0, said)
+        self.assertIn("the store does not say so yet", said)
+        os.kill(run.pid, signal.SIGKILL)
+        self.assert_gone([run.pid])
+        run_id = self.command("runs", "list", "--store", self.store)[1].text().split()[0]
+        hooks = self.start("hooked_rig", BIN / "plimsoll", self.store, run_id, "50", "1",
+                           "sleep 1000", "echo it is back")
+        hooks.wait_line("guarded")
+        wait_until(lambda: '"phase": "rollout"' in
+                   (pathlib.Path(self.store) / "intents" / f"{run_id}.json").read_text(),
+                   "the rollout's start")
+        os.kill(hooks.pid, signal.SIGKILL)
+        wait_until(lambda: "\"state\": \"rolled back\"" in
+                   (pathlib.Path(self.store) / "intents" / f"{run_id}.json").read_text(),
+                   "the guardian's rollback")
+        code, said = self.recover()
+        self.assertEqual(code, 0, said)
+        self.assertFalse(list((pathlib.Path(self.store) / "intents").iterdir()))
+        listed = self.command("runs", "list", "--store", self.store)[1].text()
+        self.assertIn("interrupted", listed)
+        shown = self.command("runs", "show", run_id, "--store", self.store)[1].text()
+        for words in ("INTERRUPTED: its coordinator died", "rollout (attempt 1) was ended by us",
+                      "rollback (attempt 1) ended well", "rolled back"):
+            self.assertIn(words, shown)
+        report = json.loads(
+            self.command("runs", "show", run_id, "--json", "--store", self.store)[1].text("out"))
+        self.assertEqual(report["rollback"], "done")
+        self.assertEqual(report["hooks"][1]["output"], "it is back\n")
 
 
 if __name__ == "__main__":

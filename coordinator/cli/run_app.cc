@@ -6,36 +6,33 @@
 #include <memory>
 #include <utility>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "common/base/real_clock.h"
-#include "common/base/rng.h"
 #include "common/base/text.h"
 #include "common/base/url.h"
 #include "common/base/version.h"
 #include "common/chat/http_call_transport.h"
 #include "common/chat/target.h"
-#include "common/corpus/prompt.h"
 #include "common/http/curl_transport.h"
 #include "common/loop/event_loop.h"
 #include "common/loop/signals.h"
-#include "common/plan/lanes.h"
-#include "common/wire/corpus_codec.h"
 #include "coordinator/api/api_server.h"
 #include "coordinator/cli/baselines.h"
 #include "coordinator/cli/corpus_files.h"
 #include "coordinator/cli/endpoint_file.h"
 #include "coordinator/cli/late_events.h"
+#include "coordinator/cli/new_run.h"
 #include "coordinator/cli/recipe_files.h"
+#include "coordinator/cli/run_preflight.h"
 #include "coordinator/cli/run_signals.h"
+#include "coordinator/cli/run_stops.h"
 #include "coordinator/cli/run_store.h"
 #include "coordinator/fleet/grpc_fleet_server.h"
 #include "coordinator/report/json_report.h"
 #include "coordinator/report/run_report.h"
 #include "coordinator/run/local_agents.h"
-#include "coordinator/run/preflight.h"
 #include "coordinator/run/run_driver.h"
 #include "coordinator/run/store_journal.h"
 
@@ -82,8 +79,10 @@ class RunApp {
   std::string ApiAddresses() const;
   void EndApi();
   void EndSignals();
-  void StartPreflight(const RunPlan& plan, std::function<void(PreflightReport)> done);
+  void StartPreflight(std::function<void(PreflightReport)> done);
   void OnPreflight(const PreflightReport& report);
+  void OnFound(Finding finding);
+  RunStops::Deps StopDeps();
   std::string Stamped(const std::string& line) const;
   void Say(const std::string& line);
   void OnStep(const RunStep& step);
@@ -103,8 +102,8 @@ class RunApp {
   std::unique_ptr<GrpcFleetServer> links_;
   std::unique_ptr<LocalAgents> local_;
   std::unique_ptr<HttpCallTransport> target_;
-  std::unique_ptr<Preflight> preflight_;
   std::unique_ptr<RunSignals> signals_;  // Null: no server is asked.
+  std::unique_ptr<RunPreflight> preflight_;
   std::unique_ptr<StoreJournal> journal_;
   std::unique_ptr<RunDriver> driver_;
   std::unique_ptr<ApiServer> api_;
@@ -123,23 +122,7 @@ std::string ProgramBeside(const char* name) {
 }
 
 Status RunApp::SetUp() {
-  const std::string id = MakeRunId(clock_.WallNow(), loaded_.scenario.name);
-  info_.id = id;
-  // Runs that preflight blocks take less than the second that tells ids apart.
-  for (int n = 2; repo_.GetRun(info_.id).ok(); ++n) info_.id = fmt::format("{}-{}", id, n);
-  info_.name = loaded_.scenario.name;
-  info_.scenario_text = loaded_.text;
-  info_.scenario_digest = Sha256Hex(loaded_.text);
-  info_.seed = loaded_.scenario.seed;
-  // Another one for each run, so that nothing hits a cache that real traffic would miss.
-  info_.nonce = flags_.nonce.value_or(
-      MixKey(static_cast<std::uint64_t>(clock_.WallNow().time_since_epoch().count()),
-             static_cast<std::uint64_t>(getpid())));
-  info_.corpus_digest = loaded_.corpus_digest;
-  info_.started = clock_.WallNow();
-  info_.bar = loaded_.scenario.bar;
-  info_.cost = CostOf(loaded_.scenario);
-  info_.plimsoll_version = kVersion;
+  info_ = NewRun(loaded_, flags_.nonce, clock_, repo_);
   ASSIGN_OR_RETURN(plan_, MakeRunPlan(loaded_.scenario, *loaded_.corpus,
                                       {.run_id = info_.id,
                                        .nonce = info_.nonce,
@@ -190,12 +173,15 @@ Status RunApp::StartLinks() {
               .links = *links_,
               .journal = *journal_,
               .spawner = local_.get(),
-              .signals = signals_ == nullptr ? nullptr : &signals_->feed(),
+              .signals = signals_ != nullptr && loaded_.scenario.signals->AsksCandidate()
+                             ? &signals_->feed()
+                             : nullptr,
               .clock = &clock_,
               .preflight =
                   [this](std::function<void(PreflightReport)> done) {
-                    StartPreflight(plan_, std::move(done));
+                    StartPreflight(std::move(done));
                   },
+              .found = [this](Finding finding) { OnFound(std::move(finding)); },
               .say = [this](const std::string& line) { Say(line); },
               .step_judged = [this](const RunStep& step) { OnStep(step); },
               .finished =
@@ -257,29 +243,43 @@ void RunApp::EndApi() {
   api_.reset();
 }
 
-void RunApp::StartPreflight(const RunPlan& plan, std::function<void(PreflightReport)> done) {
-  const FirstPrompt first =
-      LongestFirstPrompt(plan, *loaded_.corpus, loaded_.scenario.sweep.sessions.front());
-  const std::uint64_t key = MixKey(plan.nonce, HashBytes("preflight"));
-  Prompt prompt;
-  // Salted apart from every lane, so that it warms no cache for them.
-  PromptIndex(loaded_.corpus->sessions[first.session])
-      .Build(first.call, {.play = key, .run = key}, &prompt);
-  preflight_ = std::make_unique<Preflight>(
-      PreflightDeps{.http = http_,
-                    .calls = *target_,
-                    .scheduler = loop_,
-                    .target = plan.target,
-                    .secrets = secrets_},
-      PreflightSetup{.model = plan.target.model, .output_mode = plan.output_mode},
-      std::move(prompt), key, [this, done = std::move(done)](PreflightReport found) {
-        const auto go_on = [this, done](PreflightReport report) {
-          OnPreflight(report);
-          done(std::move(report));
-        };
-        if (signals_ == nullptr) return go_on(std::move(found));
-        signals_->AddFindings(std::move(found), go_on);
-      });
+void RunApp::StartPreflight(std::function<void(PreflightReport)> done) {
+  preflight_ =
+      std::make_unique<RunPreflight>(RunPreflight::Deps{.http = http_,
+                                                        .calls = *target_,
+                                                        .scheduler = loop_,
+                                                        .loaded = loaded_,
+                                                        .plan = plan_,
+                                                        .secrets = secrets_,
+                                                        .signals = signals_.get(),
+                                                        .store = flags_.store},
+                                     [this, done = std::move(done)](PreflightReport report) {
+                                       OnPreflight(report);
+                                       done(std::move(report));
+                                     });
+}
+
+RunStops::Deps RunApp::StopDeps() {
+  return {.scheduler = loop_,
+          .feed = signals_ == nullptr ? nullptr : &signals_->feed(),
+          .store = flags_.store,
+          .run_id = info_.id,
+          .load_began = [this] { return driver_->state().steps_made > 0; },
+          .say = [this](const std::string& line) { Say(line); },
+          .stop = [this](int count) { driver_->RequestStop(count); },
+          .trip =
+              [this](const std::string& reason) {
+                Say("kill switch: " + reason);
+                driver_->RequestStop(2);
+              }};
+}
+
+// Of the fleet, after the others.
+void RunApp::OnFound(Finding finding) {
+  if (!info_.preflight) info_.preflight.emplace();
+  Say(fmt::format("  {}{}", finding.level == FindingLevel::kOk ? "" : "warning: ", finding.text));
+  info_.preflight->findings.push_back(std::move(finding));
+  (void)repo_.PutRun(info_);
 }
 
 void RunApp::OnPreflight(const PreflightReport& report) {
@@ -326,6 +326,7 @@ int RunApp::Run() {
     // The third leaves with what there is; one more, while that is written, ends the process: the
     // signals have their old meaning again by then.
     const Signals signals(loop_, [this](int count, int) { driver_->RequestStop(count); });
+    const RunStops stops(StopDeps(), loaded_.scenario.kill_switch);
     driver_->Start();
     progress_.Start();
     loop_.Run();

@@ -92,7 +92,9 @@ RunSettings MakeRunSettings(const Scenario& scenario) {
   settings.budget = scenario.sweep.budget;
   settings.refine = scenario.sweep.refine && scenario.sweep.budget.has_value();
   settings.drain_between_steps = scenario.sweep.drain_between_steps;
-  if (scenario.signals) settings.back_limit = scenario.signals->drain_within;
+  if (scenario.signals && scenario.signals->AsksCandidate()) {
+    settings.back_limit = scenario.signals->drain_within;
+  }
   return settings;
 }
 

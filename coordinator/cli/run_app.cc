@@ -269,6 +269,7 @@ RunStops::Deps RunApp::StopDeps() {
           .stop = [this](int count) { driver_->RequestStop(count); },
           .trip =
               [this](const std::string& reason) {
+                if (result_.has_value()) return;
                 Say("kill switch: " + reason);
                 driver_->RequestStop(2);
               }};

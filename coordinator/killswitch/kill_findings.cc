@@ -41,9 +41,12 @@ Finding FindingOf(const KillRule& rule, const SignalHistory& pages) {
                         rule.production ? "kill_switch.production" : "signals")};
   }
   if (!unread.empty()) {
-    return {FindingLevel::kWarning,
-            fmt::format("{}: cannot be read on {}, and cannot trip there; make that page readable",
-                        words, fmt::join(unread, ", "))};
+    const std::string elsewhere =
+        read.empty() ? "" : fmt::format("watched on {}; ", fmt::join(read, ", "));
+    return {
+        FindingLevel::kWarning,
+        fmt::format("{}: {}cannot be read on {}, and cannot trip there; make that page readable",
+                    words, elsewhere, fmt::join(unread, ", "))};
   }
   return {FindingLevel::kOk, fmt::format("{}: watched on {}", words, fmt::join(read, ", "))};
 }

@@ -70,6 +70,13 @@ CancelProbe::Running CancelProbe::RunningSince(MonoTime at) const {
     const auto last = std::find_if(target.samples.rbegin(), target.samples.rend(),
                                    [at](const TargetSample& s) { return s.at >= at; });
     if (last == target.samples.rend()) continue;
+    if (!last->readable()) {
+      if (running.unread.empty()) {
+        running.unread =
+            fmt::format("{}: {}", Printable(target.name), Printable(MessageOf(last->status), 160));
+      }
+      continue;
+    }
     const TargetReading reading = ReadTarget(*target.mapping, std::span(&*last, 1));
     const SignalReading& gauge = reading.Of(Signal::kRunning);
     if (gauge.here()) {

@@ -95,9 +95,9 @@ TEST(LocalFindings, ADiskThatCannotHoldTheRunBlocks) {
 }
 
 TEST(LocalFindings, PortsAreForAgentsThatAreStartedHere) {
-  const auto ports = [](std::uint32_t ports, std::uint32_t sessions) {
+  const auto ports = [](std::uint32_t has, std::uint32_t sessions) {
     return LocalFindings(OfSteps(2), Plan(sessions, 1), "store",
-                         {.free_bytes = std::uint64_t{1} << 40, .ports = ports})
+                         {.free_bytes = std::uint64_t{1} << 40, .ports = has})
         .back();
   };
   EXPECT_EQ(ports(28232, 20).level, FindingLevel::kOk);

@@ -17,12 +17,16 @@ constexpr Duration kLookEvery = 100ms;
 constexpr Duration kIdleLimit = 2s;  // For our own calls before to be gone from the gauges.
 constexpr Duration kRiseLimit = 5s;
 constexpr Duration kFallLimit = 3s;
-constexpr Duration kNudgeLimit = 4s;   // For the one-token call.
-constexpr Duration kNudgedLimit = 1s;  // For a page after it.
+constexpr Duration kNudgeLimit = 4s;      // For the one-token call.
+constexpr Duration kNudgedLimit = 600ms;  // For a page after it.
 constexpr Duration kLingerSlack = 3s;
 // What falls within so much of the time that the answer had left did so for the hang-up.
 constexpr double kEarlyShare = 0.75;
 constexpr Duration kLeftMin = 500ms;
+// What a cancellation may take on its way, and the tokens that are made in that time.
+constexpr Duration kOnTheWay = 1s;
+constexpr double kTokensOnTheWay = 8;
+constexpr std::size_t kNudgesMax = 8;
 constexpr double kRateAssumed = 50;
 constexpr std::uint32_t kTokensMin = 256;
 
@@ -142,6 +146,7 @@ void CancelProbe::LookIdle(const Running& running) {
                     "begin when they are idle");
   }
   before_ = running.sum;
+  engines_ = running.engines;
   stage_ = Stage::kRise;
   StartCall(tokens_);
   called_ = stage_began_ = scheduler_.Now();
@@ -182,10 +187,39 @@ void CancelProbe::LookFall(const Running& running) {
     return Lost(fmt::format("running fell only {} after a hang-up, as the answer would have ended",
                             Seconds(since)));
   }
-  if (since >= kFallLimit) Nudge();
+  if (since < kFallLimit) return;
+  if (WorksOn().value_or(false)) {
+    return Lost(fmt::format("running stayed at {:g}, and tokens were made, {} after a hang-up",
+                            running.sum, Seconds(since)));
+  }
+  Nudge();
+}
+
+std::optional<bool> CancelProbe::WorksOn() const {
+  const MonoTime from = hung_up_ + kOnTheWay;
+  double tokens = 0;
+  bool counted = false;
+  for (const TargetSeries& target : feed_.Between(from, scheduler_.Now()).targets) {
+    if (target.source != kEnginesSource) continue;
+    std::vector<TargetSample> since;
+    for (const TargetSample& sample : target.samples) {
+      if (sample.readable() && sample.at >= from) since.push_back(sample);
+    }
+    const TargetReading reading = ReadTarget(*target.mapping, since);
+    for (const Signal signal : {Signal::kTokensOut, Signal::kTokensDecoded}) {
+      const SignalReading& made = reading.Of(signal);
+      if (!made.here() || made.moves != Moves::kLive) continue;
+      counted = true;
+      tokens += made.increase;
+      break;
+    }
+  }
+  if (!counted) return std::nullopt;
+  return tokens > kTokensOnTheWay + static_cast<double>(nudges_);
 }
 
 void CancelProbe::Nudge() {
+  ++nudges_;
   stage_ = Stage::kNudge;
   stage_began_ = scheduler_.Now();
   StartCall(1);
@@ -194,7 +228,7 @@ void CancelProbe::Nudge() {
 void CancelProbe::LookNudged(const Running& running) {
   const Duration since = scheduler_.Now() - hung_up_;
   if (running.fresh == running.engines && running.sum <= before_) {
-    if (scheduler_.Now() < natural_end()) {
+    if (scheduler_.Now() < natural_end() || WorksOn() == false) {
       return Reached(fmt::format("once another call made it write its gauges again, {} later",
                                  Seconds(since)));
     }
@@ -202,17 +236,27 @@ void CancelProbe::LookNudged(const Running& running) {
                     "look at the engine's page while a call is hung up");
   }
   if (scheduler_.Now() - stage_began_ < kNudgedLimit) return;
+  const std::optional<bool> works_on = WorksOn();
+  if (!works_on.value_or(false) && nudges_ < std::min(2 * engines_, kNudgesMax)) return Nudge();
+  if (works_on == false) {
+    return Unproved(
+        fmt::format("running stayed at {:g} for {} after a hang-up, and no token was made: the "
+                    "gauge was not written again",
+                    running.sum, Seconds(since)),
+        "look at that engine's page once it has worked again");
+  }
   Lost(fmt::format("running stayed at {:g} for {} after a hang-up", running.sum, Seconds(since)));
 }
 
 void CancelProbe::StartCall(std::uint32_t tokens) {
-  const std::uint64_t key = MixKey(setup_.key, 0xca11ull + ++calls_made_);
+  const std::uint64_t play = MixKey(setup_.key, 0xca11ull);
+  const std::uint64_t key = MixKey(play, ++calls_made_);
   prompt_ = ProbePrompt(key, 64, setup_.system_first ? 2 : 1, setup_.system_first);
   call_ = calls_.Start({.prompt = &prompt_,
                         .max_tokens = tokens,
                         .min_tokens = setup_.min_tokens && tokens > 1,
                         .ignore_eos = setup_.ignore_eos && tokens > 1,
-                        .play_id = key,
+                        .play_id = play,  // A router that keeps sessions together keeps these.
                         .call_key = key,
                         .released = scheduler_.Now()},
                        *this);

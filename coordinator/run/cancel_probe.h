@@ -3,9 +3,9 @@
 //
 // The answer is made long enough (kLasts at the rate that preflight saw, at most kTokensMax tokens)
 // that its own end cannot be taken for the hang-up's: a gauge that falls well before that end
-// proves it. One that stays up may be one that was not written again, since some engines write
-// their gauges only as they work: another call of one token makes them. What stays up then is work
-// that nobody waits for.
+// proves it. Where it stays up, an engine that makes tokens meanwhile works for nobody. One that
+// makes none has not written its gauge again, as some do only while they work: further calls of one
+// token make it, of the same play and as many as there may be copies.
 #pragma once
 
 #include <cstdint>
@@ -66,6 +66,8 @@ class CancelProbe final : public CallObserver {
   void StartCall(std::uint32_t tokens);
   void HangUp(double running);
   void Nudge();
+  // Whether tokens were made that no call of ours waits for; absent: no page counts them live.
+  std::optional<bool> WorksOn() const;
   void Unproved(const std::string& why, const std::string& to_do);
   void Lost(const std::string& how);
   void Reached(const std::string& how);
@@ -86,7 +88,9 @@ class CancelProbe final : public CallObserver {
   double during_ = 0;
   MonoTime called_{};
   MonoTime hung_up_{};
+  std::size_t engines_ = 0;
   std::uint32_t calls_made_ = 0;
+  std::size_t nudges_ = 0;
   std::optional<Finding> lost_;  // Told once the work has ended by itself.
   Prompt prompt_;
   std::unique_ptr<CallTransport::Call> call_;

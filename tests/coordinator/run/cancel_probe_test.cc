@@ -23,7 +23,9 @@ class Deployment final : public CallTransport, public SignalFeed {
 
   bool loses_hang_ups = false;
   bool frozen_gauges = false;  // Written as a call begins or ends, not as one is hung up.
-  bool ends_early = false;     // The model ends its answers after nine tokens.
+  bool stays_frozen = false;   // Never written again: further calls reach another copy.
+  bool counts_tokens = true;
+  bool ends_early = false;  // The model ends its answers after nine tokens.
   bool fails = false;
   std::uint32_t others = 0;
   std::size_t hung_up = 0;
@@ -44,7 +46,11 @@ class Deployment final : public CallTransport, public SignalFeed {
     if (pages.empty()) return;
     if (engine_ == nullptr) engine_ = std::make_unique<FakeEngine>(pages.front());
     engine_->down = down;
-    engine_->running = shown_ + others;
+    const Duration passed = scheduler_.Now() - made_;
+    made_ = scheduler_.Now();
+    tokens_ += kRate * ToSeconds(passed) * static_cast<double>(work_.size());
+    if (counts_tokens) engine_->tokens_out = static_cast<std::uint64_t>(tokens_);
+    engine_->running = (stays_frozen && hung_up > 0 ? 1 : shown_) + others;
     engine_->Scrape(scheduler_.Now());
   }
 
@@ -103,6 +109,8 @@ class Deployment final : public CallTransport, public SignalFeed {
   SimScheduler& scheduler_;
   std::unique_ptr<FakeEngine> engine_;
   std::set<int> work_;
+  double tokens_ = 0;
+  MonoTime made_{};
   std::uint32_t shown_ = 0;
   int last_ = 0;
   std::vector<Timer> timers_;
@@ -174,6 +182,14 @@ TEST_F(HangUpProbe, AGaugeThatIsNotWrittenIsMadeToBe) {
   EXPECT_THAT(found.text, HasSubstr("once another call made it write its gauges again"));
   ASSERT_EQ(deployment_.asked.size(), 2u);
   EXPECT_EQ(deployment_.asked[1], 1u);
+}
+
+TEST_F(HangUpProbe, AGaugeThatIsNeverWrittenAgainProvesNothing) {
+  deployment_.stays_frozen = true;
+  const Finding found = Run();
+  EXPECT_EQ(found.level, FindingLevel::kWarning) << found.text;
+  EXPECT_THAT(found.text, HasSubstr("no token was made: the gauge was not written again"));
+  EXPECT_EQ(deployment_.asked.size(), 3u) << "two of one token, for a single engine";
 }
 
 TEST_F(HangUpProbe, WhatCannotBeProvedIsAWarningThatSaysWhy) {

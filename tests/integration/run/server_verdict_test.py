@@ -169,7 +169,7 @@ class AfterTheRun(ServerCase):
         cut = {"drain_limit": "2s", "bar": "{ttft_p50: 5s}"}
         orphan, frozen = self.play(
             orphan={**cut, "faults": f"{long_ones}, {{kind: orphan, {MIDDLE}}}"},
-            frozen={**cut, "faults": f"{long_ones}, {{kind: gauges_frozen}}"})
+            frozen={**cut, "faults": f"{long_ones}, {{kind: gauges_frozen, {MIDDLE}}}"})
         for run in (orphan, frozen):
             self.assert_exit(run, 0)  # The target's.
             self.assertEqual(run.report["drain"]["state"], "not back")

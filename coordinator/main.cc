@@ -17,6 +17,7 @@
 #include "coordinator/cli/runs_command.h"
 #include "coordinator/cli/serve_command.h"
 #include "coordinator/cli/window_command.h"
+#include "coordinator/cli/stop_command.h"
 
 namespace {
 
@@ -28,6 +29,10 @@ constexpr char kHelp[] =
     "  plimsoll run SCENARIO            run it: preflight, sweep, verdict, capacity\n"
     "      [--store DIR] [--json FILE] [--nonce N] [--http HOST:PORT] [--grpc HOST:PORT]\n"
     "      [--color auto|always|never] [--junit FILE] [--markdown FILE]\n"
+    "  plimsoll stop RUN [--abort]      ask the run that goes on to drain, or to hang up; waits "
+    "for "
+    "its end\n"
+    "      [--store DIR] [--wait DURATION]\n"
     "  plimsoll runs list               runs that the store keeps\n"
     "  plimsoll runs show ID            the report of one, and its log\n"
     "  plimsoll runs export ID --steps|--parts|--records csv|jsonl   what it measured, for other\n"
@@ -63,6 +68,7 @@ int main(int argc, char** argv) {
   const std::string command = argc > 1 ? argv[1] : "";
   if (command == "check") return plimsoll::CheckMain(argc - 2, argv + 2);
   if (command == "run") return plimsoll::RunMain(argc - 2, argv + 2);
+  if (command == "stop") return plimsoll::StopMain(argc - 2, argv + 2);
   if (command == "runs") return plimsoll::RunsMain(argc - 2, argv + 2);
   if (command == "compare") return plimsoll::CompareMain(argc - 2, argv + 2);
   if (command == "agents") return plimsoll::AgentsMain(argc - 2, argv + 2);
@@ -81,8 +87,8 @@ int main(int argc, char** argv) {
     std::fputs(kHelp, asked ? stdout : stderr);
     return asked ? 0 : kUsage;
   }
-  const std::vector<std::string> known = {"check",   "run",   "runs",   "compare", "agents",
-                                          "recover", "serve", "window", "corpus",  "peak"};
+  const std::vector<std::string> known = {"check",   "run",   "stop",   "runs",   "compare", "agents",
+                                          "recover", "serve", "window", "corpus", "peak"};
   std::fprintf(stderr, "plimsoll: %s (see plimsoll --help)\n",
                plimsoll::UnknownCommand(command, "plimsoll", known).c_str());
   return kUsage;

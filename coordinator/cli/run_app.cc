@@ -9,32 +9,30 @@
 #include <unistd.h>
 
 #include "common/base/real_clock.h"
-#include "common/base/rng.h"
 #include "common/base/text.h"
 #include "common/base/url.h"
 #include "common/base/version.h"
 #include "common/chat/http_call_transport.h"
 #include "common/chat/target.h"
-#include "common/corpus/prompt.h"
 #include "common/http/curl_transport.h"
 #include "common/loop/event_loop.h"
 #include "common/loop/signals.h"
-#include "common/plan/lanes.h"
-#include "coordinator/api/api_server.h"
 #include "coordinator/cli/baselines.h"
 #include "coordinator/cli/corpus_files.h"
-#include "coordinator/cli/endpoint_file.h"
 #include "coordinator/cli/late_events.h"
+#include "coordinator/cli/new_run.h"
 #include "coordinator/cli/program_beside.h"
 #include "coordinator/cli/recipe_files.h"
+#include "coordinator/cli/run_api.h"
 #include "coordinator/cli/run_hooks.h"
+#include "coordinator/cli/run_preflight.h"
 #include "coordinator/cli/run_signals.h"
+#include "coordinator/cli/run_stops.h"
 #include "coordinator/cli/run_store.h"
 #include "coordinator/fleet/grpc_fleet_server.h"
 #include "coordinator/report/json_report.h"
 #include "coordinator/report/run_report.h"
 #include "coordinator/run/local_agents.h"
-#include "coordinator/run/preflight.h"
 #include "coordinator/run/run_driver.h"
 #include "coordinator/run/store_journal.h"
 
@@ -49,8 +47,6 @@ int Fail(ExitCode code, const Status& status) {
   std::fprintf(stderr, "plimsoll: %s\n", std::string(MessageOf(status)).c_str());
   return Code(code);
 }
-
-constexpr Duration kLiveAge = 250ms;
 
 ApiListen ListenOf(const RunFlags& flags) {
   return {.http = flags.http == "off" ? "" : flags.http,
@@ -78,12 +74,11 @@ class RunApp {
   Status StartHooks();
   Status StartLinks();
   Status StartApi();
-  std::optional<LiveRun> Live();
-  std::string ApiAddresses() const;
-  void EndApi();
   void EndSignals();
-  void StartPreflight(const RunPlan& plan, std::function<void(PreflightReport)> done);
+  void StartPreflight(std::function<void(PreflightReport)> done);
   void OnPreflight(const PreflightReport& report);
+  void OnFound(Finding finding);
+  RunStops::Deps StopDeps();
   std::string Stamped(const std::string& line) const;
   void Say(const std::string& line);
   void OnStep(const RunStep& step);
@@ -104,23 +99,20 @@ class RunApp {
   std::unique_ptr<GrpcFleetServer> links_;
   std::unique_ptr<LocalAgents> local_;
   std::unique_ptr<HttpCallTransport> target_;
-  std::unique_ptr<Preflight> preflight_;
   std::unique_ptr<RunSignals> signals_;  // Null: no server is asked.
+  std::unique_ptr<RunPreflight> preflight_;
   std::unique_ptr<StoreJournal> journal_;
   std::unique_ptr<KeptHooks> hooks_;  // Null: the scenario has none.
   std::unique_ptr<RunDriver> driver_;
-  std::unique_ptr<ApiServer> api_;
   std::unique_ptr<RunAudience> audience_;
-  std::optional<EndpointFile> endpoint_file_;
-  std::optional<LiveStatus> live_;  // As of live_at_.
-  MonoTime live_at_{};
-  Progress progress_;  // After driver_, which it looks at.
+  std::unique_ptr<RunApi> api_;  // Null: it listens nowhere.
+  Progress progress_;            // After driver_, which it looks at.
   MonoTime begun_{};
   std::optional<RunResult> result_;
 };
 
 Status RunApp::SetUp() {
-  info_ = NewRunInfo(loaded_, repo_, clock_.WallNow(), flags_.nonce);
+  info_ = NewRun(loaded_, flags_.nonce, clock_, repo_);
   ASSIGN_OR_RETURN(plan_, MakeRunPlan(loaded_.scenario, *loaded_.corpus,
                                       {.run_id = info_.id,
                                        .nonce = info_.nonce,
@@ -185,12 +177,15 @@ Status RunApp::StartLinks() {
               .links = *links_,
               .journal = *journal_,
               .spawner = local_.get(),
-              .signals = signals_ == nullptr ? nullptr : &signals_->feed(),
+              .signals = signals_ != nullptr && loaded_.scenario.signals->AsksCandidate()
+                             ? &signals_->feed()
+                             : nullptr,
               .clock = &clock_,
               .preflight =
                   [this](std::function<void(PreflightReport)> done) {
-                    StartPreflight(plan_, std::move(done));
+                    StartPreflight(std::move(done));
                   },
+              .found = [this](Finding finding) { OnFound(std::move(finding)); },
               .say = [this](const std::string& line) { Say(line); },
               .step_judged = [this](const RunStep& step) { OnStep(step); },
               .hook_ended = [this](const HookOutcome& outcome) { OnHook(outcome); },
@@ -206,34 +201,12 @@ Status RunApp::StartLinks() {
 Status RunApp::StartApi() {
   const ApiListen listen = ListenOf(flags_);
   if (listen.http.empty() && listen.grpc.empty()) return absl::OkStatus();
-  ASSIGN_OR_RETURN(api_, ApiServer::Listen(loop_,
-                                           {.repo = [this](Freshness) { return &repo_; },
-                                            .live = [this] { return Live(); }},
-                                           listen));
-  auto file = EndpointFile::Write(
-      flags_.store,
-      {.run_id = info_.id, .http = api_->http_address(), .grpc = api_->grpc_address()});
-  if (!file.ok()) return file.status();
-  endpoint_file_.emplace(*std::move(file));
+  ASSIGN_OR_RETURN(api_, RunApi::Listen(loop_, repo_, listen, flags_.store, info_.id,
+                                        [this]() -> std::optional<LiveStatus> {
+                                          if (driver_ == nullptr || result_) return std::nullopt;
+                                          return driver_->Live();
+                                        }));
   return absl::OkStatus();
-}
-
-// However many ask: a status costs a look at every cell of the step.
-std::optional<LiveRun> RunApp::Live() {
-  if (driver_ == nullptr || result_.has_value()) return std::nullopt;
-  if (!live_.has_value() || loop_.Now() - live_at_ >= kLiveAge) {
-    live_ = driver_->Live();
-    live_at_ = loop_.Now();
-  }
-  return LiveRun{.run_id = info_.id, .status = live_, .coordinator_http = ""};
-}
-
-std::string RunApp::ApiAddresses() const {
-  const std::string http = api_->http_address();
-  const std::string grpc = api_->grpc_address();
-  return fmt::format("results API on {}{}{}{}", http.empty() ? "" : "http://", http,
-                     !http.empty() && !grpc.empty() ? " and " : "",
-                     grpc.empty() ? "" : "gRPC " + grpc);
 }
 
 // Read until all has drained, and once more then.
@@ -244,38 +217,42 @@ void RunApp::EndSignals() {
   Say(signals_->KeptWords());
 }
 
-// Who watches the run hears how it ended before the servers go.
-void RunApp::EndApi() {
-  if (api_ == nullptr) return;
-  api_->Finish(absl::UnavailableError("the coordinator has ended"), [this] { loop_.Stop(); });
-  loop_.Run();
-  endpoint_file_.reset();
-  api_.reset();
+void RunApp::StartPreflight(std::function<void(PreflightReport)> done) {
+  preflight_ =
+      std::make_unique<RunPreflight>(RunPreflight::Deps{.http = http_,
+                                                        .calls = *target_,
+                                                        .scheduler = loop_,
+                                                        .loaded = loaded_,
+                                                        .plan = plan_,
+                                                        .secrets = secrets_,
+                                                        .signals = signals_.get(),
+                                                        .store = flags_.store},
+                                     [this, done = std::move(done)](PreflightReport report) {
+                                       OnPreflight(report);
+                                       done(std::move(report));
+                                     });
 }
 
-void RunApp::StartPreflight(const RunPlan& plan, std::function<void(PreflightReport)> done) {
-  const FirstPrompt first =
-      LongestFirstPrompt(plan, *loaded_.corpus, loaded_.scenario.sweep.sessions.front());
-  const std::uint64_t key = MixKey(plan.nonce, HashBytes("preflight"));
-  Prompt prompt;
-  // Salted apart from every lane, so that it warms no cache for them.
-  PromptIndex(loaded_.corpus->sessions[first.session])
-      .Build(first.call, {.play = key, .run = key}, &prompt);
-  preflight_ = std::make_unique<Preflight>(
-      PreflightDeps{.http = http_,
-                    .calls = *target_,
-                    .scheduler = loop_,
-                    .target = plan.target,
-                    .secrets = secrets_},
-      PreflightSetup{.model = plan.target.model, .output_mode = plan.output_mode},
-      std::move(prompt), key, [this, done = std::move(done)](PreflightReport found) {
-        const auto go_on = [this, done](PreflightReport report) {
-          OnPreflight(report);
-          done(std::move(report));
-        };
-        if (signals_ == nullptr) return go_on(std::move(found));
-        signals_->AddFindings(std::move(found), go_on);
-      });
+RunStops::Deps RunApp::StopDeps() {
+  return {.scheduler = loop_,
+          .feed = signals_ == nullptr ? nullptr : &signals_->feed(),
+          .store = flags_.store,
+          .run_id = info_.id,
+          .load_began = [this] { return driver_->state().steps_made > 0; },
+          .say = [this](const std::string& line) { Say(line); },
+          .stop = [this](int count) { driver_->RequestStop(count); },
+          .trip =
+              [this](const std::string& reason) {
+                if (!result_.has_value()) driver_->Trip(reason);
+              }};
+}
+
+// Of the fleet, after the others.
+void RunApp::OnFound(Finding finding) {
+  if (!info_.preflight) info_.preflight.emplace();
+  Say(fmt::format("  {}{}", finding.level == FindingLevel::kOk ? "" : "warning: ", finding.text));
+  info_.preflight->findings.push_back(std::move(finding));
+  (void)repo_.PutRun(info_);
 }
 
 void RunApp::OnPreflight(const PreflightReport& report) {
@@ -304,8 +281,7 @@ void RunApp::Say(const std::string& line) {
 
 void RunApp::OnStep(const RunStep& step) {
   Say(StepLine(step.summary));
-  live_.reset();
-  if (api_ != nullptr) api_->Look();
+  if (api_ != nullptr) api_->Changed();
   audience_->StepJudged(info_, step);
 }
 
@@ -324,12 +300,13 @@ int RunApp::Run() {
   for (const std::string& warning : SecretsSaid(loaded_.recipe)) Say(warning);
   for (const std::string& doubt : loaded_.baseline_doubts) Say("warning: " + doubt);
   if (loaded_.evals != nullptr) Say(EvalsSaid(loaded_));
-  if (api_ != nullptr) Say(ApiAddresses());
+  if (api_ != nullptr) Say(api_->Words());
   audience_->Started(info_);
   {
     // The third leaves with what there is; one more, while that is written, ends the process: the
     // signals have their old meaning again by then.
     const Signals signals(loop_, [this](int count, int) { driver_->RequestStop(count); });
+    const RunStops stops(StopDeps(), loaded_.scenario.kill_switch);
     driver_->Start();
     progress_.Start();
     loop_.Run();
@@ -366,7 +343,7 @@ int RunApp::Conclude() {
   if (hooks_ != nullptr && kept.ok()) hooks_->Settle(result_->code);
   Status written = audience_->Ended(&model);
   if (!flags_.json.empty()) written.Update(WriteFileWhole(flags_.json, JsonReport(model)));
-  EndApi();
+  if (api_ != nullptr) api_->End();
   // From here on nobody waits for this process but who reads it, and that may take its time.
   progress_.Finish();
   // Before any complaint: what was measured is on the terminal, whatever the disk says.

@@ -12,6 +12,7 @@
 #include "common/config/quantities.h"
 #include "coordinator/cli/baselines.h"
 #include "coordinator/cli/check_text.h"
+#include "coordinator/cli/kill_switch_text.h"
 #include "coordinator/cli/parse_words.h"
 #include "coordinator/cli/run_app.h"
 #include "coordinator/cli/scenario_files.h"
@@ -88,6 +89,9 @@ int CheckMain(int argc, const char* const* argv) {
                                                    MessageOf(webhooks.status())))
                    .c_str(),
                stdout);
+  }
+  if (loaded->scenario.kill_switch) {
+    std::fputs(('\n' + KillSwitchText(*loaded->scenario.kill_switch)).c_str(), stdout);
   }
   if (!loaded->scrape.has_value()) return 0;
   std::fputs(('\n' + SignalsText(*loaded->scenario.signals)).c_str(), stdout);

@@ -75,6 +75,10 @@ void RunSignals::AddFindings(PreflightReport report, std::function<void(Prefligh
   WhenAsked(begun_, begun_ + patience_, std::move(add));
 }
 
+SignalHistory RunSignals::History() const {
+  return thread_->Between(begun_, scheduler_.Now());
+}
+
 void RunSignals::Stop(std::function<void()> done) {
   thread_->AskNow();
   const MonoTime now = scheduler_.Now();

@@ -30,6 +30,8 @@ class RunSignals {
   ~RunSignals();
 
   SignalFeed& feed() { return *thread_; }
+  // All that was read until now.
+  SignalHistory History() const;
   // Once every source was read or could not be: `report` with what was found added; its status, if
   // it was OK, is the first of these findings that blocks. `done` is called later.
   void AddFindings(PreflightReport report, std::function<void(PreflightReport)> done);

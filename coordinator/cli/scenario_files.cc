@@ -6,19 +6,14 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "common/base/limits.h"
-#include "common/base/rng.h"
-#include "common/base/text.h"
-#include "common/base/version.h"
 #include "common/corpus/synth.h"
 #include "common/wire/corpus_codec.h"
 #include "coordinator/cli/corpus_files.h"
 #include "coordinator/cli/recipe_files.h"
 #include "coordinator/cli/signal_files.h"
 #include "coordinator/evals/builtin_sets.h"
-#include "coordinator/report/run_report.h"
 #include "coordinator/scenario/scenario_reader.h"
 
 namespace plimsoll {
@@ -110,27 +105,6 @@ std::string MakeRunId(WallTime now, const std::string& name) {
     if (id.size() == 60) break;  // Of the store's 64: some are left to tell ids of a second apart.
   }
   return id;
-}
-
-RunInfo NewRunInfo(const LoadedScenario& loaded, const RunRepo& repo, WallTime now,
-                   std::optional<std::uint64_t> nonce) {
-  RunInfo info;
-  const std::string id = MakeRunId(now, loaded.scenario.name);
-  info.id = id;
-  // Runs that preflight blocks take less than the second that tells ids apart.
-  for (int n = 2; repo.GetRun(info.id).ok(); ++n) info.id = fmt::format("{}-{}", id, n);
-  info.name = loaded.scenario.name;
-  info.scenario_text = loaded.text;
-  info.scenario_digest = Sha256Hex(loaded.text);
-  info.seed = loaded.scenario.seed;
-  info.nonce = nonce.value_or(MixKey(static_cast<std::uint64_t>(now.time_since_epoch().count()),
-                                     static_cast<std::uint64_t>(getpid())));
-  info.corpus_digest = loaded.corpus_digest;
-  info.started = now;
-  info.bar = loaded.scenario.bar;
-  info.cost = CostOf(loaded.scenario);
-  info.plimsoll_version = kVersion;
-  return info;
 }
 
 }  // namespace plimsoll

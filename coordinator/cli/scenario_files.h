@@ -2,7 +2,6 @@
 // and run.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,7 +13,6 @@
 #include "coordinator/planning/planner.h"
 #include "coordinator/scenario/scenario.h"
 #include "coordinator/scrape/scraper.h"
-#include "coordinator/store/run_repo.h"
 #include "coordinator/store/run_values.h"
 
 namespace plimsoll {
@@ -41,11 +39,6 @@ StatusOr<LoadedScenario> LoadScenario(const std::string& path);
 // "evals: mine.jsonl, 72 cases (SHA-256 …), 10% of all requests": which set a run asks, for its
 // log. `loaded` has evals.
 std::string EvalsSaid(const LoadedScenario& loaded);
-
-// What a run is before anything has happened. Its id is none that `repo` has; without a `nonce` it
-// gets one of its own, so that nothing hits a cache that real traffic would miss.
-RunInfo NewRunInfo(const LoadedScenario& loaded, const RunRepo& repo, WallTime now,
-                   std::optional<std::uint64_t> nonce);
 
 // "20261130-024559-recipe-7": sorts by time, names the scenario, is a valid run id.
 std::string MakeRunId(WallTime now, const std::string& name);

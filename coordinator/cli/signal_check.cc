@@ -8,6 +8,7 @@
 #include "common/loop/event_loop.h"
 #include "coordinator/cli/signal_files.h"
 #include "coordinator/cli/signals_text.h"
+#include "coordinator/killswitch/kill_switch.h"
 #include "coordinator/scrape/scrape_thread.h"
 #include "coordinator/scrape/source_findings.h"
 
@@ -39,6 +40,11 @@ std::string ReadSignalsOnce(const Scenario& scenario, ScrapePlan plan) {
   scrape.Stop();
   const SignalHistory history = scrape.Between(begin, loop.Now());
   std::vector<Finding> findings = SourceFindings(history, scenario.bar, scenario.signals->judge);
+  if (scenario.kill_switch) {
+    for (Finding& finding : KillSwitchFindings(*scenario.kill_switch, history)) {
+      findings.push_back(std::move(finding));
+    }
+  }
   for (std::string& note : scrape.Notes()) {
     findings.push_back({FindingLevel::kWarning, std::move(note)});
   }

@@ -93,9 +93,11 @@ RunSettings MakeRunSettings(const Scenario& scenario, bool promote) {
   settings.budget = scenario.sweep.budget;
   settings.refine = scenario.sweep.refine && (scenario.sweep.budget || scenario.window.length);
   settings.drain_between_steps = scenario.sweep.drain_between_steps;
-  if (scenario.signals) settings.back_limit = scenario.signals->drain_within;
   settings.hooks = TimesOf(scenario.hooks, promote);
   settings.window = scenario.window.length;
+  if (scenario.signals && scenario.signals->AsksCandidate()) {
+    settings.back_limit = scenario.signals->drain_within;
+  }
   return settings;
 }
 

@@ -23,6 +23,8 @@ bool IsRejection(const CallResult& result) {
          (result.http_status == 400 || result.http_status == 404 || result.http_status == 422);
 }
 
+constexpr std::uint32_t kTokensForRate = 8;
+
 bool Known(std::uint32_t tokens) {
   return tokens != kAbsentTokens;
 }
@@ -129,6 +131,11 @@ void PreflightRules::OnCall(const CallResult& result) {
     points_.push_back({.words = first ? setup_.first_tokens : probe.words,
                        .messages = first ? setup_.first_messages : probe.messages,
                        .tokens = result.tokens_in});
+  }
+  if (ok && Known(result.tokens_out) && result.tokens_out >= kTokensForRate &&
+      result.last_token > result.first_token) {
+    report_.tokens_per_s =
+        (result.tokens_out - 1) / ToSeconds(result.last_token - result.first_token);
   }
   switch (probe.kind) {
     case ProbeKind::kModels:

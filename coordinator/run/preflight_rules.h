@@ -36,6 +36,7 @@ struct PreflightReport {
   PreflightReport(Status s = absl::OkStatus()) : status(std::move(s)) {}  // NOLINT
   Status status;  // Not OK: the first blocking finding.
   PreflightSummary summary;
+  double tokens_per_s = 0;  // Of the last answer with tokens to tell it by; 0: there was none.
 };
 
 struct PreflightSetup {

@@ -191,6 +191,7 @@ void RunDriver::Do(const action::CommitStep&) {
                 CommitStep{.step = machine_.state().step.step,
                            .start_agent_ns = (start + clock.offset).time_since_epoch().count()});
   }
+  FindClocks();
   PlanLooks();
   PlanReads();
 }
@@ -278,6 +279,7 @@ void RunDriver::OnFleetComplete() {
   for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {
     if (!HasRoom(slot)) return;
   }
+  FindFleet();
   event::FleetComplete complete;
   for (std::uint32_t slot = 0; slot < fleet_.size(); ++slot) {
     complete.names.push_back(fleet_.hello(slot).name);

@@ -67,6 +67,8 @@ struct RunDeps {
   const Clock* clock = nullptr;     // Whether the wall clock steps; null: nobody looks.
   // Makes preflight's calls; answers once, later.
   std::function<void(std::function<void(PreflightReport)>)> preflight;
+  // What the fleet shows after preflight's own findings; kept with the run. May be null.
+  std::function<void(Finding)> found;
   std::function<void(const std::string&)> say;      // A line for people, as it happens.
   std::function<void(const RunStep&)> step_judged;  // As it happens.
   // Each start of a hook, as it ended; may be empty.
@@ -167,12 +169,15 @@ class RunDriver final : public FleetEvents {
   void StartGenerationIfLanesEnd(const action::PrepareStep& a);
   StepEvidence EvidenceOfStep();
   bool HasRoom(std::uint32_t slot);
+  void FindFleet();
+  void FindClocks();
 
   RunSpec spec_;  // The plan's switches as preflight found them.
   RunDeps deps_;
   RunMachine machine_;
   Fleet fleet_;
   std::vector<SlotState> slots_;
+  bool clocks_found_ = false;
   const ReplayFacts replay_facts_;
   TemplateFit fit_;  // As preflight found it.
   std::unique_ptr<StepIngest> ingest_;

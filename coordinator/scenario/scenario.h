@@ -14,6 +14,7 @@
 #include "coordinator/judge/bar.h"
 #include "coordinator/scenario/evals_spec.h"
 #include "coordinator/scenario/notify_spec.h"
+#include "coordinator/scenario/kill_switch_spec.h"
 #include "coordinator/scenario/signals_spec.h"
 
 namespace plimsoll {
@@ -106,6 +107,9 @@ struct Scenario {
   std::vector<TierPlan> tier_ladders;
   Bar bar;
   std::optional<SignalsSpec> signals;  // Absent: nobody but the client is asked.
+  std::optional<KillSwitchSpec> kill_switch;
+  // A hang-up that does not reach the engine is a warning then, and blocks the run otherwise.
+  bool cancellation_may_be_lost = false;
   FleetSpec fleet;
   ReplaySpec replay;
   std::optional<CostSpec> cost;

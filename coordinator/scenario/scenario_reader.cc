@@ -15,6 +15,7 @@
 #include "coordinator/scenario/extra_body.h"
 #include "coordinator/scenario/hooks_reader.h"
 #include "coordinator/scenario/notify_reader.h"
+#include "coordinator/scenario/kill_switch_reader.h"
 #include "coordinator/scenario/scenario_check.h"
 #include "coordinator/scenario/signals_reader.h"
 #include "coordinator/scenario/sweep_reader.h"
@@ -56,7 +57,8 @@ void ReadCertificates(FieldReader& fields, std::string_view folder, TargetPlan& 
   }
 }
 
-void ReadTarget(FieldReader& top, std::string_view folder, TargetPlan& target) {
+void ReadTarget(FieldReader& top, std::string_view folder, TargetPlan& target,
+                bool& cancellation_may_be_lost) {
   if (!top.Require("target", "{url: \"https://host/v1\", model: NAME}")) return;
   std::optional<FieldReader> fields = top.Map("target");
   if (!fields.has_value()) return;
@@ -86,6 +88,10 @@ void ReadTarget(FieldReader& top, std::string_view folder, TargetPlan& target) {
   if (const auto tools = fields->Choice("tools", kOffOn)) target.tools = *tools == 1;
   target.extra_body = ReadExtraBody(*fields, "extra_body");
   ReadCertificates(*fields, folder, target);
+  constexpr std::array<std::string_view, 2> kCancellation = {"must_reach", "may_be_lost"};
+  if (const auto choice = fields->Choice("cancellation", kCancellation)) {
+    cancellation_may_be_lost = *choice == 1;
+  }
   Take(fields->Time("connect_timeout"), target.connect_timeout);
   Take(fields->Time("idle_timeout"), target.idle_timeout);
   Take(fields->Time("call_deadline"), target.call_deadline);
@@ -311,13 +317,14 @@ Scenario ReadScenario(std::string_view text, std::string_view folder, Problems& 
   if (root->kind != ConfigNode::Kind::kMap) return scenario;
   if (top.Require("name", "recipe-7")) Take(top.Text("name"), scenario.name);
   ReadRecipe(top, scenario.recipe);
-  ReadTarget(top, folder, scenario.target);
+  ReadTarget(top, folder, scenario.target, scenario.cancellation_may_be_lost);
   ReadCorpus(top, folder, scenario.corpus);
   ReadMix(top, scenario.mix);
   ReadSweep(top, scenario.sweep);
   ReadLadders(top, scenario.tier_ladders);
   ReadBar(top, scenario.mix, scenario.bar);
   ReadSignals(top, folder, problems, scenario.signals);
+  ReadKillSwitch(top, folder, problems, scenario.signals, scenario.kill_switch);
   ReadFleet(top, scenario.fleet);
   ReadReplay(top, scenario.replay);
   ReadCost(top, scenario.cost);

@@ -116,16 +116,16 @@ PrometheusSourceSpec ReadQueried(FieldReader fields, std::string_view source,
 
 // One map or a list of them; each is read by `read`.
 template <typename T, typename Read>
-void ReadEach(FieldReader& fields, std::string_view source, const Context& context,
-              std::vector<T>& into, const Read& read) {
-  const ConfigNode* node = fields.Find(source);
+void ReadEach(FieldReader& fields, std::string_view key, std::string_view source,
+              const Context& context, std::vector<T>& into, const Read& read) {
+  const ConfigNode* node = fields.Find(key);
   if (node == nullptr) return;
-  const std::string path = fields.PathOf(source);
+  const std::string path = fields.PathOf(key);
   if (node->kind != ConfigNode::Kind::kList) {
     into.push_back(read(FieldReader(*node, path, context.problems), source, context));
     return;
   }
-  if (node->items.empty()) fields.Problem(source, "is empty, list its pages or take it out");
+  if (node->items.empty()) fields.Problem(key, "is empty, list its pages or take it out");
   for (std::size_t i = 0; i < node->items.size() && i <= kSignalTargetsMax; ++i) {
     into.push_back(
         read(FieldReader(node->items[i], fmt::format("{}[{}]", path, i), context.problems), source,
@@ -179,7 +179,7 @@ std::optional<PrometheusSpec> ReadPrometheus(FieldReader& signals, const Context
     TakeEvery(fields, spec.every);
     ReadAccess(fields, context, spec.url, spec.bearer_env, spec.ca_file);
     for (const std::string_view source : kSources) {
-      ReadEach(fields, source, context, spec.sources, ReadQueried);
+      ReadEach(fields, source, source, context, spec.sources, ReadQueried);
     }
     fields.Finish();
   } else if (const auto url = signals.Text("prometheus")) {
@@ -238,6 +238,26 @@ void CheckNames(FieldReader& fields, const SignalsSpec& spec) {
 
 }  // namespace
 
+void ReadProductionPages(FieldReader& section, std::string_view folder, Problems& problems,
+                         SignalsSpec& spec) {
+  const Context context{folder, problems};
+  for (const std::string_view key : {kGatewaySource, kEnginesSource}) {
+    ReadEach(section, key, kProductionSource, context, spec.targets, ReadPage);
+  }
+  std::set<std::string> names;
+  for (const SignalTargetSpec& target : spec.targets) {
+    if (target.source != kProductionSource || target.name.empty()) continue;
+    if (names.insert(target.name).second) continue;
+    section.Problem("engines", fmt::format("and the others are two pages of production named {}, "
+                                           "give each a name of its own: name: TEXT",
+                                           target.name));
+  }
+  if (spec.targets.size() > kSignalTargetsMax) {
+    section.Problem("engines", fmt::format("and the others are {} pages, at most {} are possible",
+                                           spec.targets.size(), kSignalTargetsMax));
+  }
+}
+
 void ReadSignals(FieldReader& top, std::string_view folder, Problems& problems,
                  std::optional<SignalsSpec>& signals) {
   std::optional<FieldReader> fields = top.Map("signals");
@@ -245,7 +265,7 @@ void ReadSignals(FieldReader& top, std::string_view folder, Problems& problems,
   const Context context{folder, problems};
   SignalsSpec spec;
   for (const std::string_view source : kSources) {
-    ReadEach(*fields, source, context, spec.targets, ReadPage);
+    ReadEach(*fields, source, source, context, spec.targets, ReadPage);
   }
   spec.prometheus = ReadPrometheus(*fields, context);
   if (spec.targets.empty() && !spec.prometheus.has_value() && !problems.Touches("signals")) {

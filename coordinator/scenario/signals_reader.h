@@ -30,4 +30,9 @@ namespace plimsoll {
 void ReadSignals(FieldReader& top, std::string_view folder, Problems& problems,
                  std::optional<SignalsSpec>& signals);
 
+// The pages of production that another section names under `gateway` and `engines`: added to
+// `spec`, with the source "production" whichever they are.
+void ReadProductionPages(FieldReader& section, std::string_view folder, Problems& problems,
+                         SignalsSpec& spec);
+
 }  // namespace plimsoll

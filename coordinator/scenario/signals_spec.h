@@ -2,6 +2,7 @@
 // themselves, and what it is used for. Every default of the section stands here.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -68,6 +69,12 @@ struct SignalsSpec {
   // with other callers may have open above that, as a share of it.
   Duration drain_within = 2min;
   double drain_tolerance = 0.1;
+  // Whether a page of the candidate itself is read, not production's alone.
+  bool AsksCandidate() const {
+    const auto is = [](const auto& one) { return one.source != "production"; };
+    return std::any_of(targets.begin(), targets.end(), is) ||
+           (prometheus && std::any_of(prometheus->sources.begin(), prometheus->sources.end(), is));
+  }
   friend bool operator==(const SignalsSpec&, const SignalsSpec&) = default;
 };
 

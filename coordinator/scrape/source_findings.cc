@@ -215,7 +215,13 @@ std::vector<Finding> SourceFindings(const SignalHistory& history, const Bar& bar
   std::vector<Finding> findings;
   SayWhoAnswers(history, findings);
   SayWhoDoesNot(history, bar, mode, findings);
-  for (const Limit& limit : bar.limits) SayWhatIsMissing(history, limit, mode, findings);
+  // Production's pages alone are read for the kill switch, and judge nothing.
+  const bool judged = mode != JudgeMode::kClient ||
+                      std::any_of(history.targets.begin(), history.targets.end(),
+                                  [](const auto& t) { return t.source != kProductionSource; });
+  for (const Limit& limit : bar.limits) {
+    if (judged) SayWhatIsMissing(history, limit, mode, findings);
+  }
   if (history.targets.empty()) {
     findings.push_back(
         {mode == JudgeMode::kServer ? FindingLevel::kBlocking : FindingLevel::kWarning,

@@ -169,6 +169,7 @@ FleetSim::FleetSim(SimOptions options)
                   [this](std::function<void(PreflightReport)> done) {
                     scheduler_.Post([this, done = std::move(done)] { done(options_.preflight); });
                   },
+              .found = [this](Finding finding) { found_.push_back(std::move(finding)); },
               .say = [this](const std::string& line) { said_.push_back(line); },
               .step_judged = [](const RunStep&) {},
               .finished =

@@ -89,6 +89,8 @@ class FleetSim {
   // Of the steps that were closed, by number.
   const std::map<std::uint32_t, std::vector<Cell>>& cells() const;
   const std::vector<std::string>& said() const { return said_; }
+  // What the fleet showed before the first step.
+  const std::vector<Finding>& found() const { return found_; }
   std::uint64_t agents_started() const { return started_; }
 
  private:
@@ -108,6 +110,7 @@ class FleetSim {
   std::vector<std::unique_ptr<Host>> hosts_;  // By slot, local ones.
   std::unique_ptr<RunDriver> driver_;
   std::vector<std::string> said_;
+  std::vector<Finding> found_;
   std::vector<Timer> timers_;
   Timer watch_;
   std::uint64_t started_ = 0;

@@ -25,6 +25,21 @@ TEST(FleetSim, AHealthyEngineHoldsEveryStep) {
   ExpectIdentities(result);
 }
 
+TEST(FleetSim, RoomAndClocksOfTheFleetAreFindingsBeforeTheFirstStep) {
+  for (const bool far : {false, true}) {
+    SimOptions options = SmallRun();
+    if (far) options.network.delay_min = 12ms;
+    if (far) options.network.delay_max = 16ms;
+    FleetSim sim(std::move(options));
+    sim.Run();
+    ASSERT_EQ(sim.found().size(), 2u) << "each once, however many steps";
+    EXPECT_EQ(sim.found()[0].level, FindingLevel::kOk) << sim.found()[0].text;
+    const Finding& clocks = sim.found()[1];
+    EXPECT_EQ(clocks.text.substr(0, 8), "clocks: ");
+    EXPECT_EQ(clocks.level, far ? FindingLevel::kWarning : FindingLevel::kOk) << clocks.text;
+  }
+}
+
 TEST(FleetSim, TheSameSeedGivesTheSameRunTwice) {
   const auto records = [] {
     FleetSim sim(SmallRun());

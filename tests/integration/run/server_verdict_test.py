@@ -168,8 +168,8 @@ class AfterTheRun(ServerCase):
         long_ones = f"{{kind: uncapped, tokens: 60k, probability: 15%, {MIDDLE}}}"
         cut = {"drain_limit": "2s", "bar": "{ttft_p50: 5s}"}
         orphan, frozen = self.play(
-            orphan={**cut, "faults": f"{long_ones}, {{kind: orphan}}"},
-            frozen={**cut, "faults": f"{long_ones}, {{kind: gauges_frozen}}"})
+            orphan={**cut, "faults": f"{long_ones}, {{kind: orphan, {MIDDLE}}}"},
+            frozen={**cut, "faults": f"{long_ones}, {{kind: gauges_frozen, {MIDDLE}}}"})
         for run in (orphan, frozen):
             self.assert_exit(run, 0)  # The target's.
             self.assertEqual(run.report["drain"]["state"], "not back")

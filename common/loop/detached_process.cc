@@ -74,6 +74,7 @@ StatusOr<std::string> StartDetached(const std::vector<std::string>& argv, Durati
   if (argv.empty() || argv[0].empty()) return absl::InvalidArgumentError("no program to start");
   std::vector<std::string> strings = argv;
   std::vector<char*> pointers;
+  pointers.reserve(strings.size() + 1);
   for (std::string& text : strings) pointers.push_back(text.data());
   pointers.push_back(nullptr);
   Pipe out;

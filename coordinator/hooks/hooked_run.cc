@@ -45,9 +45,9 @@ void HookedRun::StopTries() {
 
 Status HookedRun::Settle(IntentState state) {
   // The guardian is told last: it looks at what is written.
-  const Status kept = state == IntentState::kRolledBack || state == IntentState::kPromoted
-                          ? intent_->Remove()
-                          : intent_->SetState(state);
+  Status kept = state == IntentState::kRolledBack || state == IntentState::kPromoted
+                    ? intent_->Remove()
+                    : intent_->SetState(state);
   guardian_->Dismiss();
   return kept;
 }

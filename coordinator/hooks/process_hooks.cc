@@ -80,7 +80,7 @@ Status ProcessHooks::Start(const HookSpec& hook) {
                        .keep_fd = lock.fd(),
                        .die_with_parent = false};
   options.before_exec = [this](int pid) {
-    const Status noted = intent_.NoteStart(call_.phase, call_.attempt, pid, outcome_.started);
+    Status noted = intent_.NoteStart(call_.phase, call_.attempt, pid, outcome_.started);
     if (call_.phase != HookPhase::kRollBack) return noted;
     if (!noted.ok()) outcome_.note = std::string(MessageOf(noted));
     return absl::OkStatus();

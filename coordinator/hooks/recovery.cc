@@ -20,8 +20,7 @@ TryRules RulesOf(const IntentSpec& spec) {
 
 Recovery::Recovery(EventLoop& loop, const Clock& clock, std::unique_ptr<RunIntent> intent,
                    std::function<void(const std::string&)> say)
-    : loop_(loop),
-      clock_(clock),
+    : clock_(clock),
       intent_(std::move(intent)),
       say_(std::move(say)),
       ender_(loop, intent_->trail(), intent_->facts().spec.rules.kill_after),

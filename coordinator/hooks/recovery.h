@@ -35,7 +35,6 @@ class Recovery {
   void RollBack();
   void End(IntentState state);
 
-  EventLoop& loop_;
   const Clock& clock_;
   std::unique_ptr<RunIntent> intent_;
   std::function<void(const std::string&)> say_;

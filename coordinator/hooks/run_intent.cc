@@ -180,8 +180,7 @@ Status RunIntent::ForgetSaid() {
 
 Status RunIntent::Remove() {
   const std::string& run_id = intent_.spec.run_id;
-  const Status removed = RemoveDurably(Path(folder_, run_id, kIntentEnd));
-  if (!removed.ok()) return removed;
+  RETURN_IF_ERROR(RemoveDurably(Path(folder_, run_id, kIntentEnd)));
   ::unlink(HookLock(folder_, run_id).c_str());
   ::unlink(OwnerLock(folder_, run_id).c_str());  // While it is ours: see FileLock::Take().
   lock_.Close();

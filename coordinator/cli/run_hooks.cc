@@ -29,11 +29,8 @@ IntentSpec SpecOf(const std::string& run_id, const LoadedScenario& loaded) {
 
 }  // namespace
 
-KeptHooks::KeptHooks(EventLoop& loop, const Clock& clock, RunRepo& repo,
-                     std::unique_ptr<RunIntent> intent)
-    : repo_(repo),
-      intent_(std::move(intent)),
-      hooks_(std::make_unique<ProcessHooks>(loop, clock, *intent_)) {}
+KeptHooks::KeptHooks(RunRepo& repo, std::string run_id, std::unique_ptr<HookedRun> run)
+    : repo_(repo), run_id_(std::move(run_id)), run_(std::move(run)) {}
 
 StatusOr<std::unique_ptr<KeptHooks>> KeptHooks::Start(EventLoop& loop, const Clock& clock,
                                                       RunRepo& repo, const std::string& program,
@@ -41,39 +38,34 @@ StatusOr<std::unique_ptr<KeptHooks>> KeptHooks::Start(EventLoop& loop, const Clo
                                                       const std::string& run_id,
                                                       const LoadedScenario& loaded,
                                                       std::function<void(const std::string&)> say) {
-  ASSIGN_OR_RETURN(auto intent,
-                   RunIntent::Create(store_folder, SpecOf(run_id, loaded), clock.WallNow()));
-  auto kept = std::make_unique<KeptHooks>(loop, clock, repo, std::move(intent));
-  auto guardian = GuardianKeeper::Start(loop, program, store_folder, run_id, std::move(say));
-  if (!guardian.ok()) {
-    (void)kept->intent_->Remove();  // Nothing was begun.
-    return guardian.status();
-  }
-  kept->guardian_ = *std::move(guardian);
-  return kept;
+  ASSIGN_OR_RETURN(auto run, HookedRun::Begin({.loop = loop,
+                                               .clock = clock,
+                                               .store_folder = store_folder,
+                                               .program = program,
+                                               .say = std::move(say)},
+                                              SpecOf(run_id, loaded)));
+  return std::make_unique<KeptHooks>(repo, run_id, std::move(run));
 }
 
 void KeptHooks::Keep(const HookOutcome& outcome) {
-  (void)repo_.PutHook(intent_->facts().spec.run_id, outcome);
+  (void)repo_.PutHook(run_id_, outcome);
+  rolled_back_ = rolled_back_ || (outcome.phase == HookPhase::kRollBack && outcome.ok());
+  promoted_ = promoted_ || (outcome.phase == HookPhase::kPromote && outcome.ok());
 }
 
 std::optional<RollbackState> KeptHooks::Rollback(ExitCode code) const {
   if (code == ExitCode::kRollbackFailed) return RollbackState::kFailed;
-  if (intent_->facts().Succeeded(HookPhase::kRollBack)) return RollbackState::kDone;
+  if (rolled_back_) return RollbackState::kDone;
   return std::nullopt;
 }
 
 void KeptHooks::Settle(ExitCode code) {
-  if (code == ExitCode::kRollbackFailed) {
-    (void)intent_->SetState(IntentState::kFailed);
-  } else {
-    const bool promoted = !intent_->facts().Succeeded(HookPhase::kRollBack) &&
-                          intent_->facts().Succeeded(HookPhase::kPromote);
-    // Without any hook nothing was begun.
-    (void)intent_->SetState(promoted ? IntentState::kPromoted : IntentState::kRolledBack);
-    (void)intent_->Remove();
-  }
-  guardian_->Dismiss();
+  const bool failed = code == ExitCode::kRollbackFailed;
+  const bool promoted = promoted_ && !rolled_back_;
+  // Without any hook nothing was begun, so nothing is owed.
+  (void)run_->Settle(failed     ? IntentState::kFailed
+                     : promoted ? IntentState::kPromoted
+                                : IntentState::kRolledBack);
 }
 
 Status RecoverFirst(const std::string& store_folder, Store& store) {

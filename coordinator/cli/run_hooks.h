@@ -11,10 +11,7 @@
 #include "common/base/status.h"
 #include "common/loop/event_loop.h"
 #include "coordinator/cli/scenario_files.h"
-#include "coordinator/hooks/guardian.h"
-#include "coordinator/hooks/hook_runner.h"
-#include "coordinator/hooks/process_hooks.h"
-#include "coordinator/hooks/run_intent.h"
+#include "coordinator/hooks/hooked_run.h"
 #include "coordinator/run/run_machine.h"
 #include "coordinator/store/run_repo.h"
 
@@ -32,9 +29,9 @@ class KeptHooks {
                                                     std::function<void(const std::string&)> say);
 
   // Use Start(): the intent must be guarded.
-  KeptHooks(EventLoop& loop, const Clock& clock, RunRepo& repo, std::unique_ptr<RunIntent> intent);
+  KeptHooks(RunRepo& repo, std::string run_id, std::unique_ptr<HookedRun> run);
 
-  HookPort& port() { return *hooks_; }
+  HookPort& port() { return run_->port(); }
   // Each start of a hook, as it ended. A store that fails says so on the next batch; the intent has
   // it too.
   void Keep(const HookOutcome& outcome);
@@ -46,9 +43,10 @@ class KeptHooks {
 
  private:
   RunRepo& repo_;
-  std::unique_ptr<RunIntent> intent_;
-  std::unique_ptr<ProcessHooks> hooks_;
-  std::unique_ptr<GuardianKeeper> guardian_;
+  const std::string run_id_;
+  std::unique_ptr<HookedRun> run_;
+  bool rolled_back_ = false;  // The hook ended well.
+  bool promoted_ = false;     // Likewise.
 };
 
 // What earlier coordinators owe comes first: the deployment may still be theirs. Rolls back, tells

@@ -18,6 +18,7 @@
 #include "coordinator/run/run_machine.h"
 #include "coordinator/store/rocks_store.h"
 #include "coordinator/store/run_repo.h"
+#include "coordinator/windows/window_files.h"
 
 namespace plimsoll {
 namespace {

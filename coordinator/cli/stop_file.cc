@@ -51,16 +51,4 @@ void WithdrawStopRequest(const std::string& store, const std::string& run_id) {
   ::unlink(StopFilePath(store, run_id).c_str());
 }
 
-bool StoreIsHeld(const std::string& store) {
-  const std::string lock = (std::filesystem::path(store) / "LOCK").string();
-  const int fd = ::open(lock.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return false;
-  struct flock holder {};
-  holder.l_type = F_WRLCK;
-  holder.l_whence = SEEK_SET;
-  const bool held = ::fcntl(fd, F_GETLK, &holder) == 0 && holder.l_type != F_UNLCK;
-  ::close(fd);
-  return held;
-}
-
 }  // namespace plimsoll

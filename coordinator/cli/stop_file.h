@@ -23,7 +23,4 @@ std::optional<StopKind> TakeStopRequest(const std::string& store, const std::str
 bool StopRequestWaits(const std::string& store, const std::string& run_id);
 void WithdrawStopRequest(const std::string& store, const std::string& run_id);
 
-// Whether a process holds the store to write it: a run goes on, or something else does.
-bool StoreIsHeld(const std::string& store);
-
 }  // namespace plimsoll

@@ -53,12 +53,6 @@ TEST(StopFile, AFolderThatCannotBeMadeIsSaid) {
               HasSubstr("/stop"));
 }
 
-TEST(StopFile, AStoreThatNobodyWritesIsNotHeld) {
-  const TempFolder folder;
-  EXPECT_FALSE(StoreIsHeld(folder.path()));
-  EXPECT_FALSE(StoreIsHeld(folder.path() + "/none"));
-}
-
 Scenario OfSteps(std::uint32_t local) {
   Scenario scenario;
   scenario.sweep.sessions = {10};

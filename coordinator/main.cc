@@ -11,6 +11,7 @@
 #include "coordinator/cli/compare_command.h"
 #include "coordinator/cli/corpus_command.h"
 #include "coordinator/cli/peak_command.h"
+#include "coordinator/cli/rehearse_command.h"
 #include "coordinator/cli/run_command.h"
 #include "coordinator/cli/runs_command.h"
 #include "coordinator/cli/serve_command.h"
@@ -25,6 +26,9 @@ constexpr char kHelp[] =
     "  plimsoll run SCENARIO            run it: preflight, sweep, verdict, capacity\n"
     "      [--store DIR] [--json FILE] [--nonce N] [--http HOST:PORT] [--grpc HOST:PORT]\n"
     "      [--color auto|always|never]\n"
+    "  plimsoll rehearse [ROW...]       every fault on this machine, against the verdict it must "
+    "give\n"
+    "      [--list] [--json FILE] [--jobs N] [--keep]\n"
     "  plimsoll runs list               runs that the store keeps\n"
     "  plimsoll runs show ID            the report of one, and its log\n"
     "  plimsoll runs export ID --steps|--parts|--records csv|jsonl   what it measured, for other\n"
@@ -52,6 +56,8 @@ int main(int argc, char** argv) {
   const std::string command = argc > 1 ? argv[1] : "";
   if (command == "check") return plimsoll::CheckMain(argc - 2, argv + 2);
   if (command == "run") return plimsoll::RunMain(argc - 2, argv + 2);
+  if (command == "rehearse") return plimsoll::RehearseMain(argc - 2, argv + 2);
+  if (command == "rehearse-disk") return plimsoll::RehearseDiskMain(argc - 2, argv + 2);
   if (command == "runs") return plimsoll::RunsMain(argc - 2, argv + 2);
   if (command == "compare") return plimsoll::CompareMain(argc - 2, argv + 2);
   if (command == "agents") return plimsoll::AgentsMain(argc - 2, argv + 2);
@@ -67,8 +73,8 @@ int main(int argc, char** argv) {
     std::fputs(kHelp, asked ? stdout : stderr);
     return asked ? 0 : kUsage;
   }
-  const std::vector<std::string> known = {"check",  "run",   "runs",   "compare",
-                                          "agents", "serve", "corpus", "peak"};
+  const std::vector<std::string> known = {"check",  "rehearse", "run",    "runs", "compare",
+                                          "agents", "serve",    "corpus", "peak"};
   std::fprintf(stderr, "plimsoll: %s (see plimsoll --help)\n",
                plimsoll::UnknownCommand(command, "plimsoll", known).c_str());
   return kUsage;

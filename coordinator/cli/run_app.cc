@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "common/base/real_clock.h"
 #include "common/base/rng.h"
 #include "common/base/text.h"
 #include "common/base/url.h"
@@ -32,6 +31,7 @@
 #include "coordinator/cli/run_signals.h"
 #include "coordinator/cli/run_store.h"
 #include "coordinator/fleet/grpc_fleet_server.h"
+#include "coordinator/rehearse/moved_clock.h"
 #include "coordinator/report/json_report.h"
 #include "coordinator/report/run_report.h"
 #include "coordinator/run/local_agents.h"
@@ -65,6 +65,7 @@ class RunApp {
         flags_(flags),
         store_(std::move(store)),
         repo_(*store_),
+        clock_(flags.rehearsal),
         http_(loop_),
         progress_(loop_, ProgressFor(STDERR_FILENO, flags.colour), loaded_.scenario.bar,
                   [this] { return driver_->Live(); }) {
@@ -93,7 +94,7 @@ class RunApp {
   const RunFlags flags_;
   std::unique_ptr<Store> store_;
   RunRepo repo_;
-  RealClock clock_;
+  MovedClock clock_;
   EventLoop loop_;
   CurlTransport http_;
   RunInfo info_;
@@ -115,6 +116,12 @@ class RunApp {
   MonoTime begun_{};
   std::optional<RunResult> result_;
 };
+
+// How long an agent's last words are awaited is a time of liveness too.
+RunSettings WithSlack(RunSettings settings, std::uint32_t liveness_percent) {
+  settings.slack = settings.slack / 100 * liveness_percent;
+  return settings;
+}
 
 std::string ProgramBeside(const char* name) {
   std::error_code error;
@@ -145,6 +152,7 @@ Status RunApp::SetUp() {
                                        .nonce = info_.nonce,
                                        .corpus_digest = loaded_.corpus_digest,
                                        .eval_set = loaded_.evals_text}));
+  plan_.liveness_percent = flags_.rehearsal.liveness_percent;
   ASSIGN_OR_RETURN(secrets_, ReadTargetSecrets(plan_.target));
   target_ = std::make_unique<HttpCallTransport>(http_, loop_, plan_.target, secrets_);
   RETURN_IF_ERROR(StartSignals());
@@ -179,7 +187,7 @@ Status RunApp::StartLinks() {
   journal_ = std::make_unique<StoreJournal>(repo_, info_.id);
   driver_ = std::make_unique<RunDriver>(
       RunSpec{.plan = plan_,
-              .settings = MakeRunSettings(loaded_.scenario),
+              .settings = WithSlack(MakeRunSettings(loaded_.scenario), plan_.liveness_percent),
               .bar = loaded_.scenario.bar,
               .corpus = loaded_.corpus,
               .corpus_bytes = loaded_.corpus_bytes,

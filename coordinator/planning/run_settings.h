@@ -35,6 +35,7 @@ struct RunSettings {
   bool local_agents = false;  // A lost one is started again; else one is awaited.
   Duration gather_limit = 60s;
   Duration replace_limit = 60s;
+  Duration slack = 30s;  // Beyond its own time, for what agents say at a phase's end.
   std::vector<TierLadder> tier_ladders;  // One after the other, on the same fleet.
   bool extend = false;                   // A step too close gets more time once.
   bool fail_early = false;               // A step that clearly misses ends before its time.

@@ -13,7 +13,6 @@ namespace plimsoll {
 namespace {
 
 constexpr Duration kPrepareLimit = 60s;
-constexpr Duration kSlack = 30s;
 constexpr Duration kStopSlack = 15s;
 // An agent that dies of the step it prepares would die of it again and again, each time restarted.
 constexpr std::uint32_t kPrepareLossesMax = 2;
@@ -87,7 +86,7 @@ class Transition {
     WaitFor(settings_.agents);
     Do(action::CommitStep{});
     Do(action::SetDeadline{limits::kStartAhead + s_.step.warm_up + s_.step.measure +
-                           s_.step.drain_limit + kSlack});
+                           s_.step.drain_limit + settings_.slack});
   }
 
   void On(const event::StepClosedBy& e) {
@@ -112,7 +111,7 @@ class Transition {
     s_.origin.measured = e.measure;
     Do(action::Say{"the step is decided: " + e.reason});
     Do(action::EndMeasure{e.measure});
-    Do(action::SetDeadline{limits::kStartAhead + kSlack});
+    Do(action::SetDeadline{limits::kStartAhead + settings_.slack});
   }
 
   void On(const event::AgentLost& e) {
@@ -190,7 +189,8 @@ class Transition {
         NextStepOrStop();
         break;
       case RunPhase::kPrepareStep:
-        EndRun(ExitCode::kNoData, NotReady(s_, "prepared the step", s_.step.prime_limit + kSlack),
+        EndRun(ExitCode::kNoData,
+               NotReady(s_, "prepared the step", s_.step.prime_limit + settings_.slack),
                StopKind::kDrain);
         break;
       case RunPhase::kReplace:
@@ -254,7 +254,7 @@ class Transition {
     s_.phase = RunPhase::kMiniEvals;
     WaitFor(settings_.mini_run.askers);
     Do(action::AskEvals{settings_.mini_run});
-    Do(action::SetDeadline{settings_.mini_run.limit + kSlack});
+    Do(action::SetDeadline{settings_.mini_run.limit + settings_.slack});
   }
 
   void NextStepOrStop(SweepEvent event = SweepEvent::kNone) {
@@ -287,7 +287,7 @@ class Transition {
     s_.lanes = s_.step.sessions;
     Do(action::PrepareStep{s_.step, s_.step_note, s_.fresh});
     Do(action::SetDeadline{(some_end ? s_.step.drain_limit : Duration{0}) + s_.step.prime_limit +
-                           kSlack});
+                           settings_.slack});
   }
 
   void Judge() {

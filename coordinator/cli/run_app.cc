@@ -117,9 +117,10 @@ class RunApp {
   std::optional<RunResult> result_;
 };
 
-// How long an agent's last words are awaited is a time of liveness too.
+// How long agents are awaited, their last words and their return, is a time of liveness too.
 RunSettings WithSlack(RunSettings settings, std::uint32_t liveness_percent) {
   settings.slack = settings.slack / 100 * liveness_percent;
+  settings.replace_limit = settings.replace_limit / 100 * liveness_percent;
   return settings;
 }
 

@@ -129,8 +129,8 @@ std::string OwnReason(const Json& report) {
     const Json& reasons = List(At(step, "reasons"));
     if (Text(At(step, "verdict")) != "pass" && !reasons.empty()) return Text(reasons.front());
   }
-  const std::string reason = Text(At(At(report, "verdict"), "reason"));
-  return reason.empty() ? Text(At(report, "stopped_because")) : reason;
+  const std::string stopped = Text(At(report, "stopped_because"));
+  return stopped.empty() ? Text(At(At(report, "verdict"), "reason")) : stopped;
 }
 
 std::string WhyAsExpected(const Row& row, const Json& report) {

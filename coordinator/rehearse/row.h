@@ -57,8 +57,8 @@ struct Row {
   Settings scenario;
   std::vector<std::pair<std::string, std::string>> files;  // Programs of the folder: name, text.
   bool gateway_gone = false;                               // It has died before the run begins.
-  bool answers = false;     // The gateway knows the built-in eval set "basic".
-  bool dialled = false;     // The agent dials in, through a relay of ours.
+  bool answers = false;  // The gateway knows the built-in eval set "basic".
+  bool dialled = false;  // The agent dials in, through a relay of ours; once it ends, another one.
   bool small_disk = false;  // The store is on a disk of a few megabytes.
   bool lists_runs = false;  // What `runs list` says afterwards belongs to the words.
   std::string rolled_back;  // File of the folder that a hook must have written; empty: none.

@@ -205,18 +205,26 @@ void RowRun::OnCoordinatorLines(const Lines& lines) {
 }
 
 void RowRun::Dial(const std::string& line) {
-  const std::string address = WordAfter(line, kDial);
-  const std::size_t colon = address.rfind(':');
-  const int port = colon == std::string::npos ? 0 : std::atoi(address.c_str() + colon + 1);
+  dialled_ = WordAfter(line, kDial);
+  const std::size_t colon = dialled_.rfind(':');
+  const int port = colon == std::string::npos ? 0 : std::atoi(dialled_.c_str() + colon + 1);
   auto relay = RecordRelay::Start(static_cast<std::uint16_t>(port));
   if (!relay.ok()) return Fail(std::string(MessageOf(relay.status())));
   relay_ = *std::move(relay);
+  StartAgent(relay_->address());
+}
+
+// As a service manager does, another one follows the one that ended; past the relay.
+void RowRun::StartAgent(const std::string& address) {
   agent_ = Child(
-      {programs_.agent, "--coordinator", relay_->address(), "--name", "dialled", "--wait", "20"},
+      {programs_.agent, "--coordinator", address, "--name", "dialled", "--wait", "20"},
       [this](const Lines& lines) {
         for (const std::string& said : lines) facts_.words += said + '\n';
       },
-      [](const ChildExit&) {});
+      [this](const ChildExit&) {
+        const bool goes_on = coordinator_ != nullptr && coordinator_->running();
+        if (struck_ && !ended_ && goes_on) Later([this] { StartAgent(dialled_); }, 500ms);
+      });
 }
 
 void RowRun::NoteAgents() {

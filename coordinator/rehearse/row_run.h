@@ -42,6 +42,7 @@ class RowRun {
   void OnCoordinatorLines(const Lines& lines);
   void OnCoordinatorExit(const ChildExit& exit);
   void Dial(const std::string& line);
+  void StartAgent(const std::string& address);
   void DoStrike();
   void Throttle(bool stopped);
   void SignalAgent(int number);
@@ -79,6 +80,7 @@ class RowRun {
   std::unique_ptr<ChildProcess> helper_;  // `check` before, `runs list` after.
   std::unique_ptr<ChildProcess> agent_;   // That dials in.
   std::unique_ptr<RecordRelay> relay_;
+  std::string dialled_;  // Where the coordinator listens for agents.
   Timer deadline_;
   Timer strike_;
   std::vector<Timer> turns_;

@@ -38,7 +38,7 @@ Settings Servers(const std::string& judge, Settings more = {}) {
 }
 
 Expected Blocks(const std::string& words) {
-  return {.exit_code = 4, .words = {"preflight blocks", words}};
+  return {.exit_code = 4, .words = {words, "preflight blocks"}};
 }
 
 Expected FailsOnErrors(const std::string& outcome) {
@@ -109,15 +109,11 @@ Rows DuringAStep() {
        .gateway = {{"faults", Middle("stall, after_tokens: 1")}},
        .scenario = {{"sweep.measure", "6s"},
                     {"target.idle_timeout", "800ms"},
-                    {"failure.attempts", "1"},
-                    {"failure.back_off_min", "100ms"},
-                    {"failure.back_off_max", "200ms"}},
+                    {"failure", "{attempts: 1, back_off_min: 100ms, back_off_max: 200ms}"}},
        .expect = FailsOnErrors("idle_timeout")},
       {.name = "slow-start-silent",
        .fault = "an engine that is starting says nothing at all until it is up",
-       .gateway =
-           {{"faults",
-             "[{kind: slow_start, form: silent, at: 6500ms, for: 60s, from: first_request}]"}},
+       .gateway = {{"faults", "[{kind: slow_start, form: silent, at: 7s, for: 60s}]"}},
        .scenario = {{"sweep.measure", "6s"}, {"target.idle_timeout", "800ms"}},
        .expect = FailsOnErrors("idle_timeout")},
       {.name = "error-after-200",
@@ -155,9 +151,9 @@ Rows SlowOrWrong() {
        .scenario = {{"bar", "{ttft_p50: 150ms, errors: 10%}"}},
        .expect = {.exit_code = 1, .verdicts = {"fail"}, .parts = {{"TTFT", "fail"}}}},
       {.name = "slower-engine",
-       .fault = "everything takes five times as long",
-       .gateway = {{"faults", Early("slower, factor: 5")}},
-       .scenario = {{"bar", "{ttft_p50: 400ms, errors: 10%}"}},
+       .fault = "everything takes four times as long",
+       .gateway = {{"faults", Early("slower, factor: 4")}},
+       .scenario = {{"bar", "{ttft_p50: 200ms, errors: 10%}"}, {"sweep.measure", "8s"}},
        .expect = {.exit_code = 1, .verdicts = {"fail"}, .parts = {{"TTFT", "fail"}}}},
       {.name = "tool-calls-under-load",
        .fault = "tool calls are malformed while nine or more requests are in flight",
@@ -170,11 +166,11 @@ Rows SlowOrWrong() {
        .expect = {.exit_code = 1,
                   .verdicts = {"pass", "fail"},
                   .parts = {{"tool calls", "fail"}, {"TTFT", "pass"}, {"errors", "pass"}}}},
-      {.name = "wrong-answers-under-load",
+      {.name = "evals-under-load",
        .fault = "questions are answered wrong while nine or more requests are in flight",
        .gateway = {{"answers", "answers.jsonl"},
                    {"faults", "[{kind: wrong_answers, in_flight_min: 9}]"}},
-       .scenario = {{"sweep.sessions", "[2, 14]"},
+       .scenario = {{"sweep.sessions", "[4, 14]"},
                     {"sweep.target", "14"},
                     {"bar", "{ttft_p50: 5s, errors: 10%, evals: 80%}"},
                     {"evals", "{set: basic, share: 20%}"}},
@@ -246,7 +242,9 @@ Rows Pages() {
        .fault = "the engines' pages stay as they were; servers alone judge",
        .gateway = {{"faults", Early("metrics_stale, pages: engines")}},
        .scenario = Servers("server"),
-       .expect = {.exit_code = 3, .verdicts = {"no data", "no data"}}},
+       .expect = {.exit_code = 3,
+                  .verdicts = {"no data", "no data"},
+                  .words = {"nothing was observed"}}},
       {.name = "metrics-reset",
        .fault = "an engine's counters begin at 0 again; clients and servers judge",
        .gateway = {{"faults", fmt::format("[{}]", resets)}},

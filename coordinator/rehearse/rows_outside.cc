@@ -44,13 +44,11 @@ Rows Agents() {
        .scenario = {{"fleet", R"({agents: 1, listen: "127.0.0.1:0", wait: 2s})"}},
        .expect = {.exit_code = 4, .words = {"not all 1 agents came within 2s"}}},
       {.name = "records-lost",
-       .fault = "the network swallows what an agent sends of its records",
+       .fault = "the network swallows what an agent sends of its records; another agent dials in",
        .scenario = {{"fleet", R"({agents: 1, listen: "127.0.0.1:0", wait: 30s})"}},
        .dialled = true,
        .strike = {.kind = StrikeKind::kDropRecords, .after = "measuring, ", .wait = 1s},
-       .expect = {.exit_code = 3,
-                  .verdicts = {"no data", "no data"},
-                  .words = {"step not closed in time"}}},
+       .expect = Repeated("the records stream broke")},
   };
 }
 
@@ -67,7 +65,7 @@ Rows Coordinators() {
        .scenario = {{"sweep.measure", "20s"}},
        .small_disk = true,
        .strike = {.kind = StrikeKind::kFillDisk, .after = "measuring, ", .wait = 500ms},
-       .expect = {.exit_code = 4, .verdicts = {"no data"}, .words = {"No space left on device"}}},
+       .expect = {.exit_code = 4, .verdicts = {"no data"}, .words = {"the disk is full"}}},
       {.name = "wall-clock-steps",
        .fault = "the coordinator's wall clock jumps an hour ahead in the middle of a step",
        .clock_step = 1h,
@@ -107,7 +105,7 @@ Rows Hooks() {
     return all;
   };
   return {
-      {.name = "coordinator-killed-hooks",
+      {.name = "coordinator-dies-hooks",
        .fault = "SIGKILL to the coordinator of a run with hooks: its guardian rolls back",
        .scenario = with({{"sweep.measure", "20s"}}),
        .files = {{"rollout.sh", kRollOut}, {"rollback.sh", kRollBack}},
@@ -118,7 +116,9 @@ Rows Hooks() {
        .expect = {.killed = true, .words = {"broken off"}}},
       {.name = "hook-hangs",
        .fault = "the rollout hook never ends",
-       .scenario = with({{"window", "{length: 20s, rollback_reserve: 5s}"}}),
+       .scenario = {{"hooks",
+                     "{rollout: {run: [\"{folder}/rollout.sh\"], deadline: 3s}, "
+                     "rollback: [\"{folder}/rollback.sh\"]}"}},
        .files = {{"rollout.sh", "#!/bin/sh\nexec sleep 600\n"}, {"rollback.sh", kRollBack}},
        .rolled_back = "rolled-back",
        .needs = "hooks",

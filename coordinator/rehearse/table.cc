@@ -13,7 +13,7 @@ namespace plimsoll::rehearse {
 namespace {
 
 // Fault, expected, got and why: with two spaces between them a page's width.
-constexpr std::size_t kWidths[] = {22, 20, 20, 32};
+constexpr std::size_t kWidths[] = {22, 21, 21, 30};
 
 std::vector<std::string> CellLines(const std::string& text, std::size_t width) {
   std::vector<std::string> lines;

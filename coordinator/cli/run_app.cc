@@ -117,13 +117,6 @@ class RunApp {
   std::optional<RunResult> result_;
 };
 
-// How long agents are awaited, their last words and their return, is a time of liveness too.
-RunSettings WithSlack(RunSettings settings, std::uint32_t liveness_percent) {
-  settings.slack = settings.slack / 100 * liveness_percent;
-  settings.replace_limit = settings.replace_limit / 100 * liveness_percent;
-  return settings;
-}
-
 std::string ProgramBeside(const char* name) {
   std::error_code error;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
@@ -188,7 +181,7 @@ Status RunApp::StartLinks() {
   journal_ = std::make_unique<StoreJournal>(repo_, info_.id);
   driver_ = std::make_unique<RunDriver>(
       RunSpec{.plan = plan_,
-              .settings = WithSlack(MakeRunSettings(loaded_.scenario), plan_.liveness_percent),
+              .settings = AtLiveness(MakeRunSettings(loaded_.scenario), plan_.liveness_percent),
               .bar = loaded_.scenario.bar,
               .corpus = loaded_.corpus,
               .corpus_bytes = loaded_.corpus_bytes,

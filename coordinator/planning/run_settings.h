@@ -48,4 +48,12 @@ struct RunSettings {
   std::optional<Duration> back_limit;
 };
 
+// How long agents are awaited, their last words and their return, is a time of liveness too: at
+// `percent` of the usual (common/plan/liveness.h).
+inline RunSettings AtLiveness(RunSettings settings, std::uint32_t percent) {
+  settings.slack = settings.slack / 100 * percent;
+  settings.replace_limit = settings.replace_limit / 100 * percent;
+  return settings;
+}
+
 }  // namespace plimsoll

@@ -47,6 +47,12 @@ std::string LinesOf(const std::vector<std::string>& cells) {
   return text;
 }
 
+// The beginning of it: the whole stands in the JSON results.
+std::string Brief(const std::string& why) {
+  constexpr std::size_t kColumns = 170;
+  return Columns(why) <= kColumns ? why : FirstColumns(why, kColumns) + " …";
+}
+
 std::string GotOf(const RowResult& row) {
   switch (row.state) {
     case RowState::kAsExpected:
@@ -74,7 +80,7 @@ std::vector<std::string> NamesOf(const std::vector<RowResult>& rows, RowState st
 std::string TableText(const std::vector<RowResult>& rows, Duration took) {
   std::string text = LinesOf({"fault", "expected", "got", "why"});
   for (const RowResult& row : rows) {
-    text += LinesOf({row.name, row.expected, GotOf(row), row.why});
+    text += LinesOf({row.name, row.expected, GotOf(row), Brief(row.why)});
   }
   return text + '\n' + Wrap("", Sentence(rows, took), kReportColumns);
 }

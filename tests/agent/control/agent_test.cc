@@ -197,8 +197,8 @@ TEST(Agent, HangsUpAfterFifteenSilentSecondsAndLeaves) {
 TEST(Agent, LeavesAfterTheSilenceThatThePlanSays) {
   AgentRig rig;
   rig.plan.liveness_percent = 20;
-  rig.transport.answer = [](std::size_t) {
-    return FixedTransport::Answer{.service = Duration(1h)};
+  rig.transport.answer = [](std::size_t n) {
+    return FixedTransport::Answer{.service = n < 2 ? Duration(1s) : Duration(1h)};
   };
   rig.StartStep();
   rig.Advance(5s);

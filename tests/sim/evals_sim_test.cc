@@ -128,7 +128,7 @@ TEST_F(EvalsSim, WrongUnderLoadFailsTheStepThatItBreaksAtAndNotTheOneBelow) {
   ASSERT_EQ(broken.verdict.reasons.size(), 1u);
   EXPECT_THAT(broken.verdict.reasons[0], HasSubstr("evals: "));
   EXPECT_THAT(broken.verdict.reasons[0], HasSubstr("below 80.0%"));
-  EXPECT_THAT(result.reason, HasSubstr("6 sessions miss: evals"));
+  EXPECT_THAT(result.reason, HasSubstr("6 sessions miss (6.0 requests in flight): evals"));
   ASSERT_TRUE(broken.evals->change.has_value());
   EXPECT_LT(broken.evals->change->high, -0.1);
   ExpectIdentities(result);

@@ -58,6 +58,8 @@ inline ReportedStep FullStep() {
   s.usage_missing = 4;
   s.fidelity = {180,   0.97, 0.99, 190, 170, 185, 0.01, 0.05,
                 -0.02, 6,    30,   20,  8,   2,   1,    {11, 12, 13, 14, 15, 16, 17, 18, 19}};
+  s.fidelity.tool_faults = {{0, 0, 0, 1, 3, 0, 1, 0, 0}};
+  s.evals = SampleEvals();
   s.agents = {{1, "b:77", 8, 100, -5, 6, 7, 8, 4, 0.5, 9, false, false, -12}};
   s.agents[0].host = {.cores_used_max = 1.5,
                       .cores = 4.0,

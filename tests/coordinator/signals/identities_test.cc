@@ -85,10 +85,9 @@ signals:
   const auto page = [](int first, int gaps, int tokens) {
     std::string text = "tokens " + std::to_string(tokens) + "\n";
     for (const auto& [name, count] : {std::pair("first", first), std::pair("gap", gaps)}) {
-      const std::string value = " " + std::to_string(count) + "\n";
-      text += std::string(name) + "_bucket{le=\"1\"}" + value;
-      text += std::string(name) + "_bucket{le=\"+Inf\"}" + value;
-      text += std::string(name) + "_count" + value + name + "_sum" + value;
+      for (const char* series : {"_bucket{le=\"1\"}", "_bucket{le=\"+Inf\"}", "_count", "_sum"}) {
+        text.append(name).append(series).append(" ").append(std::to_string(count)).append("\n");
+      }
     }
     return text;
   };

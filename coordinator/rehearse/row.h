@@ -66,7 +66,9 @@ struct Row {
   std::optional<std::int64_t> clock_from_s;  // Its wall clock begins here: Unix seconds.
   Duration clock_step{};                     // Of kStepClock.
   std::uint32_t liveness_percent = 20;       // Of the usual times of liveness.
-  std::string needs;  // Key of the scenario that a program may not know yet; empty: none.
+  std::string needs;  // Key of the scenario, dotted, that a build may not know; empty: none …
+  // … and, where the row's own scenario does not have it, a value by which the build is asked.
+  std::string needs_value;
   Strike strike;
   Expected expect;
   Duration deadline = 90s;  // For the whole row.

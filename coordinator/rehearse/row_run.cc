@@ -98,8 +98,10 @@ std::unique_ptr<ChildProcess> RowRun::Child(std::vector<std::string> argv,
 
 // A program that does not know the key says so, and the row is not run.
 void RowRun::AskWhetherKnown() {
+  Row asked = row_;
+  if (!row_.needs_value.empty()) asked.scenario.emplace_back(row_.needs, row_.needs_value);
   const Status written = WriteFile(
-      "scenario.yaml", ScenarioText(row_, {.url = "http://127.0.0.1:1/v1", .folder = folder_}));
+      "scenario.yaml", ScenarioText(asked, {.url = "http://127.0.0.1:1/v1", .folder = folder_}));
   if (!written.ok()) return Fail(std::string(MessageOf(written)));
   helper_ = Child(
       {programs_.plimsoll, "check", "--offline", Path("scenario.yaml")},

@@ -186,18 +186,22 @@ Rows SlowOrWrong() {
 
 Rows Orphans() {
   const std::string longs =
-      "{kind: uncapped, tokens: 60k, probability: 15%, at: 6500ms, from: first_request}";
+      "{kind: uncapped, tokens: 60k, probability: 15%, at: 7s, from: first_request}";
+  // Preflight, which proves that hang-ups arrive, is over by then.
+  const std::string orphan = "{kind: orphan, at: 5s, from: first_request}";
   return {
       {.name = "orphaned-work",
        .fault = "calls that the run's end hangs up on go on in the engine",
-       .gateway = {{"faults", fmt::format("[{}, {{kind: orphan}}]", longs)}},
-       .scenario = Servers("both", {{"sweep.drain_limit", "2s"}, {"bar", "{ttft_p50: 5s}"}}),
+       .gateway = {{"faults", fmt::format("[{}, {}]", longs, orphan)}},
+       .scenario = Servers(
+           "both",
+           {{"sweep.drain_limit", "2s"}, {"sweep.measure", "6s"}, {"bar", "{ttft_p50: 5s}"}}),
        .expect = {.verdicts = {"pass"}, .drain = "not back", .words = {"orphaned work"}}},
       {.name = "disconnect-ignored",
        .fault = "the client hangs up at its deadline, and the engine never hears of it",
-       .gateway = {{"faults",
-                    "[{kind: uncapped, tokens: 60k, probability: 60%, at: 5s, from: "
-                    "first_request}, {kind: orphan}]"}},
+       .gateway = {{"faults", fmt::format("[{{kind: uncapped, tokens: 60k, probability: 60%, at: "
+                                          "7s, from: first_request}}, {}]",
+                                          orphan)}},
        .scenario = Servers("both", {{"target.call_deadline", "1s"}, {"sweep.measure", "6s"}}),
        .expect = {.exit_code = 1,
                   .verdicts = {"fail"},
@@ -205,6 +209,13 @@ Rows Orphans() {
                   .outcomes = {"deadline"},
                   .drain = "not back",
                   .words = {"orphaned work"}}},
+      {.name = "disconnect-from-start",
+       .fault = "no hang-up ever reaches the engine, from the beginning",
+       .gateway = {{"faults", "[{kind: orphan}]"}},
+       .scenario = Servers("both"),
+       .needs = "target.cancellation",
+       .needs_value = "may_be_lost",
+       .expect = Blocks("cancellation does not reach the engine")},
       {.name = "queue-never-drains",
        .fault = "nothing that waits in the engine's queue is ever started or dropped",
        .gateway = {{"faults", Middle("stuck_queue")}},

@@ -57,6 +57,7 @@ TEST(BuiltinRows, AreAllThere) {
                            "metrics-reset",
                            "tool-calls-under-load",
                            "disconnect-ignored",
+                           "disconnect-from-start",
                            "agent-killed",
                            "agent-frozen",
                            "agent-saturated",

@@ -13,11 +13,12 @@
 #include "coordinator/cli/guardian_command.h"
 #include "coordinator/cli/peak_command.h"
 #include "coordinator/cli/recover_command.h"
+#include "coordinator/cli/rehearse_command.h"
 #include "coordinator/cli/run_command.h"
 #include "coordinator/cli/runs_command.h"
 #include "coordinator/cli/serve_command.h"
-#include "coordinator/cli/window_command.h"
 #include "coordinator/cli/stop_command.h"
+#include "coordinator/cli/window_command.h"
 
 namespace {
 
@@ -33,6 +34,9 @@ constexpr char kHelp[] =
     "for "
     "its end\n"
     "      [--store DIR] [--wait DURATION]\n"
+    "  plimsoll rehearse [ROW...]       every fault on this machine, against the verdict it must "
+    "give\n"
+    "      [--list] [--json FILE] [--jobs N] [--keep]\n"
     "  plimsoll runs list               runs that the store keeps\n"
     "  plimsoll runs show ID            the report of one, and its log\n"
     "  plimsoll runs export ID --steps|--parts|--records csv|jsonl   what it measured, for other\n"
@@ -69,6 +73,8 @@ int main(int argc, char** argv) {
   if (command == "check") return plimsoll::CheckMain(argc - 2, argv + 2);
   if (command == "run") return plimsoll::RunMain(argc - 2, argv + 2);
   if (command == "stop") return plimsoll::StopMain(argc - 2, argv + 2);
+  if (command == "rehearse") return plimsoll::RehearseMain(argc - 2, argv + 2);
+  if (command == "rehearse-disk") return plimsoll::RehearseDiskMain(argc - 2, argv + 2);
   if (command == "runs") return plimsoll::RunsMain(argc - 2, argv + 2);
   if (command == "compare") return plimsoll::CompareMain(argc - 2, argv + 2);
   if (command == "agents") return plimsoll::AgentsMain(argc - 2, argv + 2);
@@ -87,8 +93,9 @@ int main(int argc, char** argv) {
     std::fputs(kHelp, asked ? stdout : stderr);
     return asked ? 0 : kUsage;
   }
-  const std::vector<std::string> known = {"check",   "run",   "stop",   "runs",   "compare", "agents",
-                                          "recover", "serve", "window", "corpus", "peak"};
+  const std::vector<std::string> known = {"check", "rehearse", "run",    "stop",
+                                          "runs",  "compare",  "agents", "recover",
+                                          "serve", "window",   "corpus", "peak"};
   std::fprintf(stderr, "plimsoll: %s (see plimsoll --help)\n",
                plimsoll::UnknownCommand(command, "plimsoll", known).c_str());
   return kUsage;

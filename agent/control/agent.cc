@@ -213,14 +213,19 @@ void Agent::Fault(const Status& status) {
   if (link_ != nullptr) link_->Send(AgentFault{.message = std::string(MessageOf(status))});
 }
 
+// As usual until a plan says otherwise.
+LivenessTimes Agent::liveness() const {
+  return plan_ == nullptr ? LivenessTimes{} : LivenessAt(plan_->liveness_percent);
+}
+
 void Agent::WatchCoordinator() {
-  watch_ = deps_.scheduler.After(limits::kHeartbeat, [this] {
+  watch_ = deps_.scheduler.After(liveness().heartbeat, [this] {
     const Duration silent = deps_.scheduler.Now() - heard_;
-    if (run_ != nullptr && silent > limits::kDeadMan && !paused_) {
+    if (run_ != nullptr && silent > liveness().dead_man && !paused_) {
       paused_ = true;
       run_->replayer.Pause();
     }
-    if (run_ != nullptr && silent > limits::kAgentLost && !run_->stopping) GiveUp();
+    if (run_ != nullptr && silent > liveness().lost && !run_->stopping) GiveUp();
     WatchCoordinator();
   });
 }
@@ -233,7 +238,7 @@ void Agent::GiveUp() {
     run_->uplink.Flush();
     Finish(absl::UnavailableError(fmt::format(
         "the coordinator was silent for more than {:.0f} s: this agent hung up and leaves its run",
-        ToSeconds(limits::kAgentLost))));
+        ToSeconds(liveness().lost))));
   });
 }
 

@@ -80,6 +80,7 @@ class Agent final : public CoordinatorLinkEvents {
   void StopReplay(Duration drain_limit);
   void Fault(const Status& status);
   void WatchCoordinator();
+  LivenessTimes liveness() const;
   void GiveUp();
   void Finish(const Status& status);
 

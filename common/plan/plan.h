@@ -11,6 +11,7 @@
 #include "common/base/limits.h"
 #include "common/base/time.h"
 #include "common/corpus/session.h"
+#include "common/plan/liveness.h"
 #include "common/record/outcome.h"
 
 namespace plimsoll {
@@ -133,6 +134,8 @@ struct RunPlan {
   FailurePolicy failure;
   TargetPlan target;
   std::optional<EvalPlan> evals;  // Absent: none is asked.
+  // Of the usual times of liveness (LivenessAt): both sides keep to it. Rehearsals shorten them.
+  std::uint32_t liveness_percent = kLivenessPercentMax;
   friend bool operator==(const RunPlan&, const RunPlan&) = default;
 };
 

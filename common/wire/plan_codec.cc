@@ -165,6 +165,9 @@ void ToProto(const RunPlan& plan, v1::RunPlan* out) {
   ToProto(plan.failure, out->mutable_failure());
   ToProto(plan.target, out->mutable_target());
   if (plan.evals) wire::ToProto(*plan.evals, out->mutable_evals());
+  if (plan.liveness_percent != kLivenessPercentMax) {
+    out->set_liveness_percent(plan.liveness_percent);
+  }
 }
 
 namespace {
@@ -224,6 +227,11 @@ StatusOr<RunPlan> FromProto(const v1::RunPlan& in) {
   ASSIGN_OR_RETURN(plan.target, FromProto(in.target()));
   if (in.has_evals()) {
     ASSIGN_OR_RETURN(plan.evals, wire::FromProto(in.evals()));
+  }
+  if (in.liveness_percent() != 0) {
+    plan.liveness_percent = checks.Between(in.liveness_percent(), kLivenessPercentMin,
+                                           kLivenessPercentMax, "liveness_percent");
+    if (!checks.ok()) return checks.status();
   }
   return plan;
 }

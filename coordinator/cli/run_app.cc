@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "common/base/real_clock.h"
+#include "common/base/rng.h"
 #include "common/base/text.h"
 #include "common/base/url.h"
 #include "common/base/version.h"
@@ -30,6 +31,7 @@
 #include "coordinator/cli/run_stops.h"
 #include "coordinator/cli/run_store.h"
 #include "coordinator/fleet/grpc_fleet_server.h"
+#include "coordinator/rehearse/moved_clock.h"
 #include "coordinator/report/json_report.h"
 #include "coordinator/report/run_report.h"
 #include "coordinator/run/local_agents.h"
@@ -60,6 +62,7 @@ class RunApp {
         flags_(flags),
         store_(std::move(store)),
         repo_(*store_),
+        clock_(flags.rehearsal),
         http_(loop_),
         progress_(loop_, ProgressFor(STDERR_FILENO, flags.colour), loaded_.scenario.bar,
                   [this] { return driver_->Live(); }) {
@@ -89,7 +92,7 @@ class RunApp {
   const RunFlags flags_;
   std::unique_ptr<Store> store_;
   RunRepo repo_;
-  RealClock clock_;
+  MovedClock clock_;
   EventLoop loop_;
   CurlTransport http_;
   RunInfo info_;
@@ -118,6 +121,7 @@ Status RunApp::SetUp() {
                                        .nonce = info_.nonce,
                                        .corpus_digest = loaded_.corpus_digest,
                                        .eval_set = loaded_.evals_text}));
+  plan_.liveness_percent = flags_.rehearsal.liveness_percent;
   ASSIGN_OR_RETURN(secrets_, ReadTargetSecrets(plan_.target));
   ASSIGN_OR_RETURN(audience_, RunAudience::Make(loop_, http_, loaded_, flags_.files,
                                                 [this](const std::string& line) { Say(line); }));
@@ -165,7 +169,8 @@ Status RunApp::StartLinks() {
   journal_ = std::make_unique<StoreJournal>(repo_, info_.id);
   driver_ = std::make_unique<RunDriver>(
       RunSpec{.plan = plan_,
-              .settings = MakeRunSettings(loaded_.scenario, flags_.promote),
+              .settings = AtLiveness(MakeRunSettings(loaded_.scenario, flags_.promote),
+                                     plan_.liveness_percent),
               .bar = loaded_.scenario.bar,
               .corpus = loaded_.corpus,
               .corpus_bytes = loaded_.corpus_bytes,

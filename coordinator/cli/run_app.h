@@ -8,6 +8,7 @@
 #include "coordinator/cli/progress.h"
 #include "coordinator/cli/run_audience.h"
 #include "coordinator/cli/scenario_files.h"
+#include "coordinator/rehearse/rehearsal_settings.h"
 
 namespace plimsoll {
 
@@ -21,6 +22,7 @@ struct RunFlags {
   // Where the results API listens while the run lasts; "off" or empty: not at all.
   std::string http = "127.0.0.1:0";
   std::string grpc = "off";
+  RehearsalSettings rehearsal;  // As usual, unless `plimsoll rehearse` started it.
 };
 
 // Runs to the end, prints the report, returns the process's exit code.

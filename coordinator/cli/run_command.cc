@@ -14,6 +14,7 @@
 #include "coordinator/cli/check_text.h"
 #include "coordinator/cli/kill_switch_text.h"
 #include "coordinator/cli/parse_words.h"
+#include "coordinator/cli/rehearsal_options.h"
 #include "coordinator/cli/run_app.h"
 #include "coordinator/cli/scenario_files.h"
 #include "coordinator/cli/signal_check.h"
@@ -131,6 +132,7 @@ int RunMain(int argc, const char* const* argv) {
                  "Colour of progress: auto (on a terminal, unless NO_COLOR), always, never")
       ->transform(CLI::CheckedTransformer(colours))
       ->option_text("WHEN");
+  AddRehearsalOptions(app, &flags.rehearsal);
   app.footer(
       "Exit codes: 0 target held, 1 missed, 2 too close, 3 no data, 4 could not run, 5 stopped,\n"
       "6 rollback failed, 64 usage or scenario error, 70 internal error.");

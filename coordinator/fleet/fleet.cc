@@ -6,8 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "common/base/limits.h"
-
 namespace plimsoll {
 namespace {
 
@@ -17,8 +15,13 @@ constexpr Duration kFirstPings = 200ms;
 }  // namespace
 
 Fleet::Fleet(Scheduler& scheduler, AgentLinks& links, FleetEvents& events, std::uint32_t size,
-             std::string build)
-    : scheduler_(scheduler), links_(links), events_(events), size_(size), build_(std::move(build)) {
+             std::string build, LivenessTimes liveness)
+    : scheduler_(scheduler),
+      links_(links),
+      events_(events),
+      size_(size),
+      build_(std::move(build)),
+      liveness_(liveness) {
   next_tick_ = scheduler_.Now();
   Tick();
 }
@@ -205,7 +208,7 @@ void Fleet::Lose(std::uint32_t slot, const std::string& reason) {
 void Fleet::Tick() {
   const MonoTime now = scheduler_.Now();
   // If this process itself stalled, nobody was late but us: all leases are extended by the stall.
-  const Duration stalled = now - next_tick_ > limits::kHeartbeat ? now - next_tick_ : Duration{0};
+  const Duration stalled = now - next_tick_ > liveness_.heartbeat ? now - next_tick_ : Duration{0};
   bool young = slots_.empty();
   const auto ping = [&](Member& m) {
     if (!m.alive) return;
@@ -218,13 +221,13 @@ void Fleet::Tick() {
   for (std::uint32_t slot = 0; slot < slots_.size() && !disbanded_; ++slot) {
     Member& m = slots_[slot];
     ping(m);
-    if (m.alive && now - m.heard > limits::kAgentLost) {
+    if (m.alive && now - m.heard > liveness_.lost) {
       links_.Close(m.link);
       Lose(slot, fmt::format("silent for {:.0f} s", ToSeconds(now - m.heard)));
     }
   }
   if (disbanded_) return;  // By whoever heard of a loss.
-  next_tick_ = now + (young ? kFirstPings : limits::kHeartbeat);
+  next_tick_ = now + (young ? std::min(kFirstPings, liveness_.heartbeat) : liveness_.heartbeat);
   tick_ = scheduler_.At(next_tick_, [this] { Tick(); });
 }
 

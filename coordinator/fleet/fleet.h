@@ -9,6 +9,7 @@
 
 #include "common/base/scheduler.h"
 #include "common/plan/links.h"
+#include "common/plan/liveness.h"
 #include "coordinator/fleet/clock_offset.h"
 
 namespace plimsoll {
@@ -31,9 +32,10 @@ class FleetEvents {
 class Fleet final : public AgentLinkEvents {
  public:
   // `size` slots are filled in the fleet's size order: most cores first, then memory, then name.
-  // `build` is this program's version; an agent of another one is refused.
+  // `build` is this program's version; an agent of another one is refused. `liveness` as the plan
+  // says.
   Fleet(Scheduler& scheduler, AgentLinks& links, FleetEvents& events, std::uint32_t size,
-        std::string build);
+        std::string build, LivenessTimes liveness = {});
 
   std::uint32_t size() const { return size_; }
   std::uint32_t present() const;  // Agents that said Hello and are alive.
@@ -89,6 +91,7 @@ class Fleet final : public AgentLinkEvents {
   FleetEvents& events_;
   const std::uint32_t size_;
   const std::string build_;
+  const LivenessTimes liveness_;
   std::vector<Member> waiting_;  // Before the fleet is complete.
   std::vector<Member> slots_;    // size_ of them once it is.
   bool disbanded_ = false;

@@ -44,6 +44,7 @@ struct RunSettings {
   bool local_agents = false;  // A lost one is started again; else one is awaited.
   Duration gather_limit = 60s;
   Duration replace_limit = 60s;
+  Duration slack = 30s;  // Beyond its own time, for what agents say at a phase's end.
   std::vector<TierLadder> tier_ladders;  // One after the other, on the same fleet.
   bool extend = false;                   // A step too close gets more time once.
   bool fail_early = false;               // A step that clearly misses ends before its time.
@@ -58,5 +59,13 @@ struct RunSettings {
   // From the run's begin to the end of its rollback; absent: no limit.
   std::optional<Duration> window;
 };
+
+// How long agents are awaited, their last words and their return, is a time of liveness too: at
+// `percent` of the usual (common/plan/liveness.h).
+inline RunSettings AtLiveness(RunSettings settings, std::uint32_t percent) {
+  settings.slack = settings.slack / 100 * percent;
+  settings.replace_limit = settings.replace_limit / 100 * percent;
+  return settings;
+}
 
 }  // namespace plimsoll

@@ -15,7 +15,6 @@ namespace plimsoll {
 namespace {
 
 constexpr Duration kPrepareLimit = 60s;
-constexpr Duration kSlack = 30s;
 // An agent that dies of the step it prepares would die of it again and again, each time restarted.
 constexpr std::uint32_t kPrepareLossesMax = 2;
 
@@ -95,7 +94,7 @@ void Transition::On(const event::StepReadyBy& e) {
   WaitFor(settings_.agents);
   Do(action::CommitStep{});
   Do(action::SetDeadline{limits::kStartAhead + s_.step.warm_up + s_.step.measure +
-                         s_.step.drain_limit + kSlack});
+                         s_.step.drain_limit + settings_.slack});
 }
 
 void Transition::On(const event::StepClosedBy& e) {
@@ -120,7 +119,7 @@ void Transition::On(const event::LookFailed& e) {
   s_.origin.measured = e.measure;
   Do(action::Say{"the step is decided: " + e.reason});
   Do(action::EndMeasure{e.measure});
-  Do(action::SetDeadline{limits::kStartAhead + kSlack});
+  Do(action::SetDeadline{limits::kStartAhead + settings_.slack});
 }
 
 void Transition::On(const event::AgentLost& e) {
@@ -180,7 +179,8 @@ void Transition::On(const event::DeadlinePassed&) {
       NextStepOrStop();
       break;
     case RunPhase::kPrepareStep:
-      EndRun(ExitCode::kNoData, NotReady(s_, "prepared the step", s_.step.prime_limit + kSlack),
+      EndRun(ExitCode::kNoData,
+             NotReady(s_, "prepared the step", s_.step.prime_limit + settings_.slack),
              StopKind::kDrain);
       break;
     case RunPhase::kReplace:
@@ -227,7 +227,7 @@ void Transition::MiniEvalsOrStep() {
   s_.phase = RunPhase::kMiniEvals;
   WaitFor(settings_.mini_run.askers);
   Do(action::AskEvals{settings_.mini_run});
-  Do(action::SetDeadline{settings_.mini_run.limit + kSlack});
+  Do(action::SetDeadline{settings_.mini_run.limit + settings_.slack});
 }
 
 void Transition::NextStepOrStop(SweepEvent event) {
@@ -259,7 +259,7 @@ void Transition::PrepareStep() {
   s_.lanes = s_.step.sessions;
   Do(action::PrepareStep{s_.step, s_.step_note, s_.fresh});
   Do(action::SetDeadline{(some_end ? s_.step.drain_limit : Duration{0}) + s_.step.prime_limit +
-                         kSlack});
+                         settings_.slack});
 }
 
 void Transition::Judge() {

@@ -194,6 +194,23 @@ TEST(Agent, HangsUpAfterFifteenSilentSecondsAndLeaves) {
   EXPECT_EQ(cut, 2u) << "what it hung up on is handed over";
 }
 
+TEST(Agent, LeavesAfterTheSilenceThatThePlanSays) {
+  AgentRig rig;
+  rig.plan.liveness_percent = 20;
+  rig.transport.answer = [](std::size_t n) {
+    return FixedTransport::Answer{.service = n < 2 ? Duration(1s) : Duration(1h)};
+  };
+  rig.StartStep();
+  rig.Advance(5s);
+  EXPECT_EQ(rig.transport.in_flight, 2u);
+  rig.scheduler.Advance(2900ms);
+  EXPECT_TRUE(rig.finished.empty());
+  rig.scheduler.Advance(500ms);
+  EXPECT_EQ(rig.transport.in_flight, 0u);
+  ASSERT_EQ(rig.finished.size(), 1u);
+  EXPECT_NE(MessageOf(rig.finished[0]).find("silent for more than 3 s"), std::string_view::npos);
+}
+
 TEST(Agent, AStopDrainsOrAbortsAndAnswersOnce) {
   for (const StopKind kind : {StopKind::kDrain, StopKind::kAbort}) {
     AgentRig rig;

@@ -239,6 +239,7 @@ inline RunPlan AnyRunPlan(Rng* rng) {
   target.tools = rng->Chance(0.5);
   if (rng->Chance(0.5)) target.extra_body = R"("top_k":1,"x":{"y":[null,-1.5e3,"\u00e9"]})";
   if (rng->Chance(0.5)) {
+    plan.liveness_percent = 10 + AnyUpTo(rng, 90);
     plan.evals = EvalPlan{.set_text = AnyName(rng) + "\n\xff",
                           .share = 0.0001 + rng->Uniform() * 0.19,
                           .repeats = static_cast<std::uint32_t>(1 + rng->Below(kEvalRepeatsMax)),

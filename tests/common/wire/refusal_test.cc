@@ -78,6 +78,8 @@ TEST(Refusals, OfRunPlan) {
         [](P* p) {
           p->mutable_target()->set_extra_body("\"a\":\"" + std::string(16'384, 'x') + "\"");
         }},
+       {"RunPlan.liveness_percent", [](P* p) { p->set_liveness_percent(9); }},
+       {"RunPlan.liveness_percent", [](P* p) { p->set_liveness_percent(101); }},
        {"EvalPlan.set_text", [](P* p) { p->mutable_evals()->clear_set_text(); }},
        {"EvalPlan.set_text",
         [](P* p) { p->mutable_evals()->set_set_text(std::string((4u << 20) + 1, 'x')); }},

@@ -62,7 +62,8 @@ Hello Agent(const std::string& name, std::uint32_t cores = 4, std::uint64_t memo
 }
 
 struct FleetRig {
-  explicit FleetRig(std::uint32_t size = 2) : fleet(scheduler, links, events, size, "1.0") {
+  explicit FleetRig(std::uint32_t size = 2, LivenessTimes liveness = {})
+      : fleet(scheduler, links, events, size, "1.0", liveness) {
     links.on_ping = [this](LinkId link, std::uint64_t sequence) {
       if (silent.contains(link)) return;
       answers.push_back(scheduler.After(delay, [this, link, sequence] {
@@ -212,6 +213,22 @@ TEST(Fleet, ASilentAgentIsLostAfterFifteenSeconds) {
   rig.fleet.OnMessage(2, RunReady{});
   EXPECT_EQ(rig.events.lost.size(), 1u) << "lost once";
   EXPECT_TRUE(rig.events.messages.empty());
+  EXPECT_TRUE(rig.fleet.alive(0));
+}
+
+TEST(Fleet, InARehearsalSilenceIsShorterAndPingsAreMore) {
+  FleetRig rig(2, LivenessAt(20));
+  rig.Complete();
+  rig.scheduler.Advance(10s);
+  const std::size_t before = rig.links.pings[1].size();
+  rig.scheduler.Advance(2s);
+  EXPECT_EQ(rig.links.pings[1].size(), before + 10) << "five a second";
+  rig.silent = {2};
+  rig.scheduler.Advance(3s - 100ms);
+  EXPECT_TRUE(rig.events.lost.empty());
+  rig.scheduler.Advance(500ms);
+  ASSERT_EQ(rig.events.lost.size(), 1u);
+  EXPECT_NE(rig.events.lost[0].second.find("silent for 3"), std::string::npos);
   EXPECT_TRUE(rig.fleet.alive(0));
 }
 

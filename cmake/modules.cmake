@@ -19,6 +19,19 @@ function(plimsoll_binary name)
   target_link_libraries(${name} PRIVATE plimsoll_options ${ARG_DEPS})
 endfunction()
 
+# What every test includes, read once: a third of the time of compiling tests went into it.
+function(plimsoll_test_header)
+  if(TARGET test_header)
+    return()
+  endif()
+  file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/generated/test_header.cc CONTENT "")
+  add_library(test_header OBJECT ${CMAKE_BINARY_DIR}/generated/test_header.cc)
+  target_link_libraries(test_header PRIVATE plimsoll_options GTest::gmock)
+  target_compile_options(test_header PRIVATE -pthread)  # As gRPC's users have it, or it is refused.
+  target_precompile_headers(test_header PRIVATE
+    <gmock/gmock.h> <gtest/gtest.h> <map> <memory> <string> <vector>)
+endfunction()
+
 # plimsoll_test(NAME SOURCES ... DEPS ... [LABELS concurrent|integration] [TIMEOUT seconds])
 # One program a folder; ctest runs it whole.
 function(plimsoll_test name)
@@ -28,6 +41,9 @@ function(plimsoll_test name)
   endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE plimsoll_options ${ARG_DEPS} GTest::gmock_main)
+  plimsoll_test_header()
+  target_compile_options(${name} PRIVATE -pthread)
+  target_precompile_headers(${name} REUSE_FROM test_header)
   target_compile_definitions(${name} PRIVATE
     PLIMSOLL_SOURCE_DIR="${CMAKE_SOURCE_DIR}" PLIMSOLL_SHARED_DIR="${PLIMSOLL_SHARED_DIR}"
     PLIMSOLL_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")

@@ -27,7 +27,8 @@ function(plimsoll_test_header)
   file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/generated/test_header.cc CONTENT "")
   add_library(test_header OBJECT ${CMAKE_BINARY_DIR}/generated/test_header.cc)
   target_link_libraries(test_header PRIVATE plimsoll_options GTest::gmock)
-  target_compile_options(test_header PRIVATE -pthread)  # As gRPC's users have it, or it is refused.
+  # As gRPC's users have it, or it is refused.
+  target_compile_options(test_header PRIVATE -pthread $<$<CONFIG:Debug>:-fno-sanitize=undefined>)
   target_precompile_headers(test_header PRIVATE
     <gmock/gmock.h> <gtest/gtest.h> <map> <memory> <string> <vector>)
 endfunction()
@@ -42,7 +43,9 @@ function(plimsoll_test name)
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE plimsoll_options ${ARG_DEPS} GTest::gmock_main)
   plimsoll_test_header()
-  target_compile_options(${name} PRIVATE -pthread)
+  # What tests are made of need not be watched for undefined behaviour, only what they test: a fifth
+  # of the time of compiling them.
+  target_compile_options(${name} PRIVATE -pthread $<$<CONFIG:Debug>:-fno-sanitize=undefined>)
   target_precompile_headers(${name} REUSE_FROM test_header)
   target_compile_definitions(${name} PRIVATE
     PLIMSOLL_SOURCE_DIR="${CMAKE_SOURCE_DIR}" PLIMSOLL_SHARED_DIR="${PLIMSOLL_SHARED_DIR}"

@@ -6,6 +6,7 @@
 
 #include "coordinator/judge/metrics.h"
 #include "coordinator/judge/proportion.h"
+#include "coordinator/serverjudge/observed.h"
 #include "coordinator/serverjudge/without_evals.h"
 #include "fmt/format.h"
 
@@ -84,7 +85,8 @@ AnswerCounters AnswersOf(const SourceStep& source) {
                                TraitsOf(Signal::kRequests).name, source.Lacks(Signal::kAccepted))};
 }
 
-ServerPart JudgeErrors(const Limit& limit, const SourceStep& source, const ClientLoad& load) {
+ServerPart JudgeErrors(const Limit& limit, const SourceStep& source, const SourceStep& engines,
+                       const SourceStep& gateway, const ClientLoad& load) {
   if (const std::string broken = source.BrokenBy(); !broken.empty()) {
     return NoServerData(limit, broken);
   }
@@ -113,8 +115,9 @@ ServerPart JudgeErrors(const Limit& limit, const SourceStep& source, const Clien
   if (load.evals.with_status > 0) {
     part.reason += fmt::format("; {} evals are left out", load.evals.with_status);
   }
-  const bool all =
-      HasSeenAll(static_cast<double>(interval.n), static_cast<double>(load.attempts), load);
+  const bool all = HasSeenAll(static_cast<double>(interval.n),
+                              OpenAtTheEnds(engines, gateway).value_or(load.in_flight),
+                              static_cast<double>(load.attempts), source);
   if (part.verdict != Verdict::kFail && !all) {
     return NoServerData(limit, fmt::format("it answered {} requests where {} were sent: the others "
                                            "were turned away in front of it, or a copy is not "

@@ -23,7 +23,8 @@ struct AnswerCounters {
 };
 AnswerCounters AnswersOf(const SourceStep& source);
 
-// `limit` is on errors, on all tiers.
-ServerPart JudgeErrors(const Limit& limit, const SourceStep& source, const ClientLoad& load);
+// `limit` is on errors, on all tiers. The sources are as JudgeLatency's are.
+ServerPart JudgeErrors(const Limit& limit, const SourceStep& source, const SourceStep& engines,
+                       const SourceStep& gateway, const ClientLoad& load);
 
 }  // namespace plimsoll

@@ -13,8 +13,8 @@
 #include "coordinator/judge/proportion.h"
 #include "coordinator/judge/void_rules.h"
 #include "coordinator/serverjudge/block_share.h"
+#include "coordinator/serverjudge/observed.h"
 #include "coordinator/serverjudge/without_evals.h"
-#include "coordinator/signals/censoring.h"
 #include "fmt/format.h"
 
 namespace plimsoll {
@@ -46,89 +46,6 @@ InSeconds SecondsOf(const Limit& limit) {
           .strict = seconds(StrictEdge(limit)),
           .value = seconds(limit.value),
           .loose = seconds(LooseEdge(limit))};
-}
-
-// The source's histogram over the step.
-struct Observed {
-  BucketCounts all;
-  std::vector<BucketCounts> blocks;
-  std::uint64_t open = 0;  // At most so many requests have no observation yet.
-  std::string how;         // What that rests on.
-  // What came after the measured time, until all its requests had ended; empty without such a page.
-  std::optional<BucketCounts> after;
-  std::string why_not;  // Not empty: it cannot be judged.
-  // Evals that may be among the observations; 0 of gaps, which nobody can tell how many they had.
-  std::uint64_t evals = 0;
-};
-
-// Observations at or under the edge of this index; -1: none of them, edges.size(): all.
-std::uint64_t CountAtMost(const BucketCounts& counts, std::ptrdiff_t edge) {
-  if (edge < 0) return 0;
-  if (static_cast<std::size_t>(edge) >= counts.at_most.size()) return counts.n;
-  return counts.at_most[static_cast<std::size_t>(edge)];
-}
-
-bool AddTo(BucketCounts& all, const std::vector<BucketCounts>& some) {
-  for (const BucketCounts& counts : some) {
-    if (all.edges.empty() && all.n == 0) {
-      all = counts;
-    } else if (!all.Merge(counts)) {
-      return false;
-    }
-  }
-  return true;
-}
-
-// What may still become an observation of a span.
-void AddOpen(Signal signal, const SpanReading& span, const SpanReading* engines,
-             const SpanReading* gateway, Observed& out) {
-  if (signal == Signal::kTokenGap) return;  // Gaps are counted as they come.
-  OpenAtEnd open =
-      OpenWithoutObservation(signal, span.whole, gateway == nullptr ? nullptr : &gateway->whole);
-  if (!open.most && engines != nullptr) {
-    open = OpenWithoutObservation(signal, engines->whole, nullptr);
-  }
-  if (!open.most && span.after) {
-    // Whatever was open, it became an observation before the page that came later, or never.
-    std::uint64_t later = 0;
-    for (const BucketCounts& counts : span.after->Of(signal).reading.histograms) later += counts.n;
-    open = {.most = later, .how = "observed until the step's last call had ended"};
-  }
-  if (!open.most) {
-    out.why_not = fmt::format("nobody knows how many requests were open at the end: {}", open.how);
-    return;
-  }
-  out.open += *open.most;
-  out.how = open.how;
-}
-
-Observed Gather(Signal signal, const SourceStep& source, const SourceStep& engines,
-                const SourceStep& gateway) {
-  Observed out;
-  bool all_after = true;
-  BucketCounts after;
-  for (std::size_t i = 0; i < source.spans.size(); ++i) {
-    const SpanReading& span = source.spans[i];
-    bool same = AddTo(out.all, span.whole.Of(signal).reading.histograms);
-    for (const SourceReading& block : span.blocks) {
-      BucketCounts counts;
-      same = same && AddTo(counts, block.Of(signal).reading.histograms);
-      out.blocks.push_back(std::move(counts));
-    }
-    if (span.after) same = same && AddTo(after, span.after->Of(signal).reading.histograms);
-    all_after = all_after && span.after.has_value();
-    if (!same || (after.n > 0 && !SameEdges(after.edges, out.all.edges))) {
-      out.why_not = "its histograms have different buckets, and those must not be added up";
-      return out;
-    }
-    AddOpen(signal, span, i < engines.spans.size() ? &engines.spans[i] : nullptr,
-            i < gateway.spans.size() ? &gateway.spans[i] : nullptr, out);
-    if (!out.why_not.empty()) return out;
-  }
-  if (all_after) out.after = std::move(after);
-  if (out.all.repaired)
-    out.why_not = "its buckets contradict each other: one fell below the one before it";
-  return out;
 }
 
 // Of the open requests at most so many missed (kept) what lies at this edge.
@@ -341,10 +258,6 @@ Chosen ChooseFor(const Limit& limit, const SourceStep& source) {
 
 }  // namespace
 
-bool HasSeenAll(double seen, double sent, const ClientLoad& load) {
-  return seen >= sent * (1 - kCountsApartShare) - 2 * load.in_flight;
-}
-
 ServerPart NoServerData(const Limit& limit, std::string reason) {
   return {.verdict = {.limit = limit, .verdict = Verdict::kNoData, .reason = std::move(reason)},
           .comparable = false};
@@ -371,7 +284,7 @@ ServerPart JudgeLatency(const Limit& limit, const SourceStep& source, const Sour
                                     TraitsOf(chosen.signal).name));
   }
   const std::uint64_t needed = FewestForQuantile(limit.quantile);
-  Observed seen = Gather(chosen.signal, source, engines, gateway);
+  Observed seen = Observe(chosen.signal, source, engines, gateway);
   if (chosen.per_request) seen.evals = std::min(seen.all.n, load.evals.perhaps_answered());
   if (!seen.why_not.empty()) return NoServerData(limit, seen.why_not);
   if (needed == 0 || !std::isfinite(limit.value) || !(limit.value > 0)) {
@@ -382,14 +295,9 @@ ServerPart JudgeLatency(const Limit& limit, const SourceStep& source, const Sour
         limit, fmt::format("{} {}, at least {} are needed for P{:g}", seen.all.n - seen.evals,
                            chosen.what, needed, Percent(limit.quantile)));
   }
-  const std::uint64_t first_tokens = load.first_tokens + load.evals.answered_ns.size();
-  const bool counts_requests = chosen.per_request && limit.metric == Metric::kTtft;
-  if (counts_requests && !HasSeenAll(static_cast<double>(seen.all.n + seen.open),
-                                     static_cast<double>(first_tokens), load)) {
-    return NoServerData(
-        limit, fmt::format("it observed {} first tokens, and {} calls got one: a copy is not "
-                           "scraped, or a page stands still",
-                           seen.all.n, first_tokens));
+  if (const std::string unseen = Unseen(chosen.signal, seen, source, engines, gateway, load);
+      !unseen.empty()) {
+    return NoServerData(limit, unseen);
   }
   return {.verdict = Judge(limit, seen, load, chosen.what), .comparable = chosen.per_request};
 }

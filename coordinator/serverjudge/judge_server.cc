@@ -43,7 +43,7 @@ ServerPart JudgeOf(const Limit& limit, const SourceStep& source, const Sources& 
     case Metric::kInteractivity:
       return JudgeLatency(limit, source, sources.engines, sources.gateway, load);
     case Metric::kErrors:
-      return JudgeErrors(limit, source, load);
+      return JudgeErrors(limit, source, sources.engines, sources.gateway, load);
     case Metric::kToolCalls:
     case Metric::kEndToEndInteractivity:
     case Metric::kGoodput:
@@ -203,7 +203,10 @@ ClientLoad LoadOf(const StepEvidence& evidence, const StepVerdict& client,
                   .in_flight = evidence.requests_in_flight_mean,
                   .sent_share = client.sent_share,
                   .evals = evals};
-  for (const CellCounts& cell : evidence.cells) load.attempts += cell.attempts;
+  for (const CellCounts& cell : evidence.cells) {
+    load.attempts += cell.attempts;
+    load.one_chunk += cell.rate_one_chunk;
+  }
   return load;
 }
 

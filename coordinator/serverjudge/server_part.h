@@ -15,6 +15,7 @@ struct ClientLoad {
   std::uint64_t attempts = 0;      // Released in the measured time.
   std::uint64_t first_tokens = 0;  // Calls of it that got one.
   std::uint64_t ok = 0;            // Attempts that ended well.
+  std::uint64_t one_chunk = 0;     // Of them answers in one chunk.
   std::uint64_t refused = 0;
   // Attempts that the drain limit cut: they may have been in the server without a first token.
   std::uint64_t cut = 0;
@@ -27,8 +28,11 @@ struct ClientLoad {
 // Counts at two places differ by what straddles the ends of the measured time, and by this share.
 inline constexpr double kCountsApartShare = 0.02;
 
-// Whether a server that counted `seen` has seen all of `sent`.
-bool HasSeenAll(double seen, double sent, const ClientLoad& load);
+// Whether a server that counted `seen` within the measured time, and at its end had `open` requests
+// to count yet, has seen all of `sent`: in the part of that time that lies between its pages. What
+// had begun before that time counts among `seen`, so as many as were in flight then can be missing
+// unnoticed.
+bool HasSeenAll(double seen, double open, double sent, const SourceStep& source);
 
 struct ServerPart {
   PartVerdict verdict;

@@ -35,6 +35,8 @@ struct SpanReading {
   // target.
   std::optional<SourceReading> after;
   double seconds = 0;
+  // Share of the time between the pages of its ends, of the target that has the least of it.
+  double covered = 1;
 };
 
 struct SourceStep {
@@ -54,6 +56,10 @@ struct SourceStep {
   bool Trusted(Signal signal) const;
   // Of a counter, over all spans; whatever targets lack.
   double Increase(Signal signal) const;
+  // Of a gauge on the last pages of the spans, added up.
+  double Last(Signal signal) const;
+  // SpanReading::covered of all spans.
+  double Covered() const;
 };
 
 // The source's name in a SignalHistory.

@@ -87,6 +87,26 @@ class OneOfTwoEngines(ServerCase):
                        r"it observed \d+ first tokens, and \d+ calls got one: a copy is not scraped")
 
 
+class StalePages(ServerCase):
+    def test_a_page_that_stands_still_is_never_a_pass(self):
+        stale = {"faults": f"{{kind: metrics_stale, pages: engines, {MIDDLE}}}"}
+        both, server, speed = self.play(
+            both=stale, server={**stale, "judge": "server"},
+            # What moves at the finish of a call, alone.
+            speed={**stale, "judge": "server", "bar": "{interactivity_p50: 10 tok/s, errors: 10%}"})
+        self.assert_exit(both, 0)
+        self.assertEqual(self.part(both.step, "TTFT")["verdict"], "pass")
+        for run in (server, speed):
+            self.assert_exit(run, 3)
+            self.says(run, "NO DATA 6 sessions have no data")
+        still = "a copy is not scraped, or a page stands still|nothing was observed"
+        for run in (both, server, speed):
+            for key in ("ttft_p50", "interactivity_p50"):
+                if run is not speed or key != "ttft_p50":
+                    self.assert_by(run, "engines", key, "no data", still)
+            self.assert_by(run, "gateway", "errors", "pass")
+
+
 class Restarts(ServerCase):
     def test_counters_reset_by_a_restart(self):
         # Within the first step's time, however slowly it began, and not in the next one's.

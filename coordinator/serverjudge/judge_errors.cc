@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 
 #include "coordinator/judge/metrics.h"
 #include "coordinator/judge/proportion.h"
@@ -56,6 +57,34 @@ ShareInterval ErrorsOfLoad(const std::vector<BlockCount>& all, const ClientLoad&
   return interval;
 }
 
+// Callers who gave up after a good status had an error. The gateway's counter knows when they did,
+// by block of CountsOf(); those of our own that it lacks are spread over all blocks.
+struct HungUp {
+  std::uint64_t all = 0;
+  std::vector<BlockCount> with;  // The blocks, with all of them as hits.
+};
+
+HungUp WithHungUp(std::vector<BlockCount> blocks, const SourceStep& gateway,
+                  const ClientLoad& load) {
+  HungUp out;
+  std::uint64_t placed = 0;
+  if (gateway.Has(Signal::kCancelled) && gateway.Trusted(Signal::kCancelled) &&
+      gateway.BrokenBy().empty()) {
+    out.all = Whole(gateway.Increase(Signal::kCancelled));
+    const std::vector<BlockCount> counted = CountsOf(gateway, {Signal::kCancelled});
+    // Of another source, its blocks may be others.
+    for (std::size_t i = 0; counted.size() == blocks.size() && i < blocks.size(); ++i) {
+      blocks[i].hits += counted[i].n;
+      blocks[i].n = std::max(blocks[i].n, blocks[i].hits);
+      placed += counted[i].n;
+    }
+  }
+  out.all = std::max(out.all, load.hung_up);
+  TurnToHits(out.all - std::min(out.all, placed), &blocks);
+  out.with = std::move(blocks);
+  return out;
+}
+
 void TakeSide(PartVerdict& part, const ShareInterval& interval, const Limit& limit) {
   const SideOf value = Compare(interval, limit.value, Side::kBelow);
   if (Compare(interval, StrictEdge(limit), Side::kBelow).side == Side::kBelow) {
@@ -98,8 +127,12 @@ ServerPart JudgeErrors(const Limit& limit, const SourceStep& source, const Sourc
   if (!source.Trusted(Signal::kErrors) || !std::isfinite(limit.value)) {
     return NoServerData(limit, "its counts of errors are not to be trusted");
   }
-  const ShareInterval interval = ErrorsOfLoad(CountsOf(source, answers.all), load);
+  const std::vector<BlockCount> counts = CountsOf(source, answers.all);
+  ShareInterval interval = ErrorsOfLoad(counts, load);
   if (interval.n == 0) return NoServerData(limit, "it answered no request");
+  const HungUp hung_up = WithHungUp(counts, gateway, load);
+  const double statuses = interval.high;
+  if (hung_up.all > 0) interval.high = std::max(statuses, ErrorsOfLoad(hung_up.with, load).high);
   PartVerdict part{.limit = limit};
   part.n = interval.n;
   part.value = part.share_within = interval.share;
@@ -112,6 +145,16 @@ ServerPart JudgeErrors(const Limit& limit, const SourceStep& source, const Sourc
       "{:.2f}–{:.2f}%), limit {}; what breaks off after a good one is not among them",
       interval.hits, interval.n, interval.share * 100, interval.low * 100, interval.high * 100,
       LimitText(limit));
+  if (hung_up.all > 0) {
+    part.reason += fmt::format(
+        "; the upper end takes the {} requests for errors that their "
+        "callers gave up",
+        hung_up.all);
+  }
+  if (part.verdict == Verdict::kTooClose && statuses < StrictEdge(limit)) {
+    part.lean = Lean::kNone;
+    part.reason += ", and it turns on them";
+  }
   if (load.evals.with_status > 0) {
     part.reason += fmt::format("; {} evals are left out", load.evals.with_status);
   }

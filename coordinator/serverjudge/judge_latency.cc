@@ -48,10 +48,17 @@ InSeconds SecondsOf(const Limit& limit) {
           .loose = seconds(LooseEdge(limit))};
 }
 
-// Of the open requests at most so many missed (kept) what lies at this edge.
+// Requests without an observation that their callers gave up: they missed whatever the limit is.
+std::uint64_t GivenUp(const Observed& seen, const ClientLoad& load) {
+  if (!seen.per_request) return 0;
+  return seen.signal == Signal::kTtft ? load.unanswered : load.hung_up;
+}
+// Of the open requests at most so many missed (kept) what lies at this edge. Those that were given
+// up may be among the open ones, or not.
 std::uint64_t OpenMissed(const Observed& seen, std::ptrdiff_t edge, const ClientLoad& load) {
-  if (!seen.after) return seen.open;
-  return std::min(seen.open, seen.after->n - CountAtMost(*seen.after, edge) + load.cut);
+  const std::uint64_t missed =
+      seen.after ? std::min(seen.open, seen.after->n - CountAtMost(*seen.after, edge)) : seen.open;
+  return missed + GivenUp(seen, load);
 }
 std::uint64_t OpenKept(const Observed& seen, std::ptrdiff_t edge) {
   if (!seen.after) return seen.open;
@@ -169,9 +176,12 @@ std::string CountsText(const Observed& seen, const InSeconds& limit, const Findi
   return text;
 }
 
-std::string OpenText(const Observed& seen) {
+std::string OpenText(const Observed& seen, const ClientLoad& load) {
   std::string text;
   if (seen.evals > 0) text = fmt::format("; up to {} of them are evals'", seen.evals);
+  if (const std::uint64_t given_up = GivenUp(seen, load); given_up > 0) {
+    text += fmt::format("; {} more were given up by their callers", given_up);
+  }
   if (seen.open == 0) return text;
   return text + fmt::format("; {} were open at the end ({}){}", seen.open, seen.how,
                             seen.after ? " and seen later" : "");
@@ -193,6 +203,9 @@ std::string WhyTooClose(const Observed& seen, const InSeconds& limit, const Find
   const auto kept_later = static_cast<double>(OpenKept(seen, at.over));
   const bool turns = kept ? surely < quantile * (n + missed_later)
                           : possibly + kept_later >= quantile * (n + kept_later);
+  if (turns && GivenUp(seen, load) > 0) {
+    return "it turns on the requests that were still open, or that their callers gave up";
+  }
   if (turns) return "it turns on the requests that were still open";
   const auto evals = static_cast<double>(seen.evals);
   const auto sure = static_cast<double>(SureEvals(seen, at.over, limited, load));
@@ -235,8 +248,9 @@ PartVerdict Judge(const Limit& limit, const Observed& seen, const ClientLoad& lo
   if (part.verdict == Verdict::kTooClose) {
     conclusion = WhyTooClose(seen, seconds, at, limit, load, &part.lean);
   }
-  part.reason = fmt::format("{}, limit {}, needs {:g}%: {}{}", CountsText(seen, seconds, at, what),
-                            LimitText(limit), Percent(limit.quantile), conclusion, OpenText(seen));
+  part.reason =
+      fmt::format("{}, limit {}, needs {:g}%: {}{}", CountsText(seen, seconds, at, what),
+                  LimitText(limit), Percent(limit.quantile), conclusion, OpenText(seen, load));
   return part;
 }
 

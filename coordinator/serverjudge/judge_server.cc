@@ -199,10 +199,11 @@ ClientLoad LoadOf(const StepEvidence& evidence, const StepVerdict& client,
                   .first_tokens = evidence.ttft_ns.count(),
                   .ok = of(Outcome::kOk),
                   .refused = of(Outcome::kRefused),
-                  .cut = of(Outcome::kCut),
+                  .hung_up = of(Outcome::kDeadline) + of(Outcome::kIdleTimeout) + of(Outcome::kCut),
                   .in_flight = evidence.requests_in_flight_mean,
                   .sent_share = client.sent_share,
                   .evals = evals};
+  load.unanswered = std::min(load.hung_up, evidence.ttft_infinite);
   for (const CellCounts& cell : evidence.cells) {
     load.attempts += cell.attempts;
     load.one_chunk += cell.rate_one_chunk;

@@ -53,7 +53,7 @@ std::uint64_t CountAtMost(const BucketCounts& counts, std::ptrdiff_t edge) {
 
 Observed Observe(Signal signal, const SourceStep& source, const SourceStep& engines,
                  const SourceStep& gateway) {
-  Observed out;
+  Observed out{.signal = signal, .per_request = signal != Signal::kTokenGap};
   bool all_after = true;
   BucketCounts after;
   for (std::size_t i = 0; i < source.spans.size(); ++i) {

@@ -14,6 +14,8 @@ namespace plimsoll {
 
 // The source's histogram over the step.
 struct Observed {
+  Signal signal = Signal::kTtft;
+  bool per_request = true;  // An observation is one of a request.
   BucketCounts all;
   std::vector<BucketCounts> blocks;
   std::uint64_t open = 0;  // At most so many requests have no observation yet.

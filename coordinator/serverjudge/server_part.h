@@ -17,10 +17,12 @@ struct ClientLoad {
   std::uint64_t ok = 0;            // Attempts that ended well.
   std::uint64_t one_chunk = 0;     // Of them answers in one chunk.
   std::uint64_t refused = 0;
-  // Attempts that the drain limit cut: they may have been in the server without a first token.
-  std::uint64_t cut = 0;
-  double in_flight = 0;   // Mean of requests in flight.
-  double sent_share = 1;  // Of the planned lane-time.
+  // Attempts that their callers gave up: past their deadline, after too long a silence, or cut by
+  // the drain limit. A server may have answered them with a good status, and observed nothing more.
+  std::uint64_t hung_up = 0;
+  std::uint64_t unanswered = 0;  // At most so many of them got no first token.
+  double in_flight = 0;          // Mean of requests in flight.
+  double sent_share = 1;         // Of the planned lane-time.
   // Asked beside it, in the same measured time: no load, but among what a server counts.
   EvalTraffic evals{};
 };

@@ -1,6 +1,7 @@
 // A step judged from servers' pages: errors, what no server counts, what is said beside verdicts,
 // and what ends a sweep.
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "coordinator/serverjudge/judge_server.h"
@@ -65,6 +66,57 @@ TEST(JudgeServerTest, AGoodStatusIsNoContradictionOfAnAnswerThatBrokeOff) {
   EXPECT_EQ(both.part().verdict, Verdict::kFail);
   EXPECT_EQ(both.part().reason, "as the client saw it");
   EXPECT_EQ(both.Of(PartSource::kGateway).verdict, Verdict::kPass);
+}
+
+TEST(JudgeServerTest, CallersWhoGaveUpAfterAGoodStatusKeepErrorsFromAPass) {
+  // A tenth of the calls hang after their headers, and are given up.
+  const auto judge = [](bool counted, std::uint64_t known, Verdict client, JudgeMode mode) {
+    Rig rig;
+    rig.each = [&rig, counted](int second) {
+      rig.Steady(second, 0, 0.3, 0);
+      if (second % 5 != 0) return;
+      ++rig.envoy->accepted;
+      if (counted) ++rig.envoy->hung_up;
+    };
+    return Judge(
+        rig.Run(), mode,
+        {Client(Errors(0.03), client), Client(Ttft(5.3), client), Client(Speed(10), client)},
+        {.sessions = 60,
+         .attempts = 660,
+         .first_tokens = 600,
+         .ok = 600,
+         .hung_up = known,
+         .unanswered = known,
+         .in_flight = 5});
+  };
+  // By the gateway's counter, by what agents know, and by both.
+  for (const auto& [counted, known] : {std::pair{true, 0u}, {false, 60u}, {true, 60u}}) {
+    const Judged judged = judge(counted, known, Verdict::kFail, JudgeMode::kServer);
+    EXPECT_EQ(judged.part().verdict, Verdict::kTooClose) << judged.part().reason;
+    EXPECT_THAT(judged.part().reason, HasSubstr("the 60 requests for errors that their callers "
+                                                "gave up, and it turns on them"));
+    EXPECT_EQ(judged.part().lean, Lean::kNone);
+    EXPECT_EQ(judged.part().value, 0);
+    // Nor does it contradict anybody.
+    EXPECT_EQ(judge(counted, known, Verdict::kPass, JudgeMode::kBoth).part().verdict,
+              Verdict::kPass);
+  }
+  // Without a first token they are slow ones too: a P90 does not pass by leaving out a tenth.
+  const Judged judged = judge(true, 60, Verdict::kFail, JudgeMode::kServer);
+  for (const std::size_t part : {1u, 2u}) {
+    EXPECT_EQ(judged.part(part).verdict, Verdict::kTooClose) << judged.part(part).reason;
+    EXPECT_THAT(judged.part(part).reason, HasSubstr("60 more were given up by their callers"));
+  }
+  // A few are no reason.
+  Rig few;
+  few.each = [&](int second) {
+    few.Steady(second, 0, 0.3, 0);
+    if (second == 100) ++few.envoy->hung_up;
+  };
+  const Judged healthy =
+      Judge(few.Run(), JudgeMode::kServer, {Client(Errors(0.03), Verdict::kPass)});
+  EXPECT_EQ(healthy.part().verdict, Verdict::kPass) << healthy.part().reason;
+  EXPECT_THAT(healthy.part().reason, HasSubstr("takes the 1 requests for errors"));
 }
 
 TEST(JudgeServerTest, ACallWithoutAnErrorStatusInFrontOfAGatewayThatMissesCallsProvesNothing) {

@@ -182,6 +182,22 @@ class Refusals(ServerCase):
         self.assertRegex(self.part(busy.step, "errors")["reason"], "^gateway: ")
 
 
+class CallersWhoGiveUp(ServerCase):
+    def test_a_good_status_is_no_good_answer(self):
+        hang = {"faults": "{kind: stall, after_tokens: 0, probability: 15%, at: 3s, "
+                          "from: first_request}",
+                "call_deadline": "1500ms", "measure": "8s", "bar": "{ttft_p50: 5s, errors: 3%}"}
+        both, server = self.play(both=hang, server={**hang, "judge": "server"})
+        self.assert_exit(both, 1)
+        self.assert_exit(server, 2)
+        self.says(server, "requests for errors that their callers gave up, and it turns on them")
+        for run in (both, server):
+            self.assert_by(run, "client", "errors", "fail")
+            self.assert_by(run, "gateway", "errors", "too close", "^0 of .*their callers gave up")
+            self.assertGreater(self.figure(run, "gateway", "cancelled")["value"], 3)
+            self.assertNotIn("contradict", run.words)
+
+
 class AfterTheRun(ServerCase):
     def test_orphaned_work_and_gauges_that_never_return(self):
         # Answers of longs: calls that the end cuts, with the engine working on or standing still.

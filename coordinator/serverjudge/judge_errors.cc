@@ -132,7 +132,8 @@ ServerPart JudgeErrors(const Limit& limit, const SourceStep& source, const Sourc
   if (interval.n == 0) return NoServerData(limit, "it answered no request");
   const HungUp hung_up = WithHungUp(counts, gateway, load);
   const double statuses = interval.high;
-  if (hung_up.all > 0) interval.high = std::max(statuses, ErrorsOfLoad(hung_up.with, load).high);
+  const ShareInterval with = ErrorsOfLoad(hung_up.with, load);
+  if (hung_up.all > 0) interval.high = std::max(statuses, with.high);
   PartVerdict part{.limit = limit};
   part.n = interval.n;
   part.value = part.share_within = interval.share;
@@ -151,7 +152,8 @@ ServerPart JudgeErrors(const Limit& limit, const SourceStep& source, const Sourc
         "callers gave up",
         hung_up.all);
   }
-  if (part.verdict == Verdict::kTooClose && statuses < StrictEdge(limit)) {
+  const bool turns = statuses < StrictEdge(limit) || with.share > limit.value;
+  if (part.verdict == Verdict::kTooClose && hung_up.all > 0 && turns) {
     part.lean = Lean::kNone;
     part.reason += ", and it turns on them";
   }

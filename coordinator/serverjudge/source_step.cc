@@ -257,18 +257,17 @@ SourceStep ReadSource(const SignalHistory& history, PartSource source,
   return step;
 }
 
-std::optional<SourceReading> ReadGauges(const SignalHistory& history, PartSource source,
-                                        MonoTime from, MonoTime to) {
-  std::vector<TargetReading> readings;
+std::vector<TargetGauges> ReadGauges(const SignalHistory& history, PartSource source, MonoTime from,
+                                     MonoTime to) {
+  std::vector<TargetGauges> gauges;
   for (const TargetSeries* target : TargetsOf(history, source)) {
     std::vector<TargetSample> samples;
     for (const TargetSample& sample : target->samples) {
       if (sample.at >= from && sample.at <= to) samples.push_back(sample);
     }
-    readings.push_back(ReadTarget(*target->mapping, samples));
+    gauges.push_back({target->name, ReadTarget(*target->mapping, samples)});
   }
-  if (readings.empty()) return std::nullopt;
-  return CombineTargets(readings);
+  return gauges;
 }
 
 }  // namespace plimsoll

@@ -68,9 +68,13 @@ std::string_view KeyOf(PartSource source);
 SourceStep ReadSource(const SignalHistory& history, PartSource source,
                       std::span<const MeasuredSpan> spans);
 
-// All of the source's pages from one instant to another, of gauges: counters may lack an end.
-// Absent: it has no target.
-std::optional<SourceReading> ReadGauges(const SignalHistory& history, PartSource source,
-                                        MonoTime from, MonoTime to);
+// All of a target's pages from one instant to another, of gauges: counters may lack an end.
+struct TargetGauges {
+  std::string target;  // Its name.
+  TargetReading reading;
+};
+// By target; empty: the source has none.
+std::vector<TargetGauges> ReadGauges(const SignalHistory& history, PartSource source, MonoTime from,
+                                     MonoTime to);
 
 }  // namespace plimsoll

@@ -1,7 +1,5 @@
 #include "coordinator/serverjudge/sweep_events.h"
 
-#include <optional>
-
 #include "common/base/text.h"
 #include "coordinator/serverjudge/block_share.h"
 #include "coordinator/serverjudge/judge_errors.h"
@@ -38,17 +36,20 @@ SweepEnd RefusalsOf(const SourceStep& source) {
 
 SweepEnd EndOfSweep(const SignalHistory& history, MonoTime from, MonoTime to,
                     const SourceStep& engines, const SourceStep& gateway, const KvFullRule& rule) {
-  const std::optional<SourceReading> gauges = ReadGauges(history, PartSource::kEngines, from, to);
-  // What is full is full, whatever else could not be read.
-  if (gauges && gauges->Of(Signal::kKvFill).reading.here()) {
-    const SignalReading& kv = gauges->Of(Signal::kKvFill).reading;
+  // What is full is full, whatever else could not be read; each by its own pages.
+  SweepEnd end;
+  Duration longest{};
+  for (const TargetGauges& engine : ReadGauges(history, PartSource::kEngines, from, to)) {
+    const SignalReading& kv = engine.reading.Of(Signal::kKvFill);
+    if (!kv.here() || !kv.trusted) continue;
     const Duration full = LongestAtLeast(kv.gauge, rule.threshold);
-    if (kv.trusted && full >= rule.time && full > Duration{0}) {
-      return {SweepEvent::kKvCacheFull,
-              fmt::format("the KV cache held at least {:g}% for {} (at most {:.1f}%)",
-                          rule.threshold * 100, ShortTime(full), kv.gauge.max * 100)};
-    }
+    if (full < rule.time || full <= longest) continue;
+    longest = full;
+    end = {SweepEvent::kKvCacheFull,
+           fmt::format("the KV cache held at least {:g}% for {} ({}, at most {:.1f}%)",
+                       rule.threshold * 100, ShortTime(full), engine.target, kv.gauge.max * 100)};
   }
+  if (end.event != SweepEvent::kNone) return end;
   return RefusalsOf(gateway.there() ? gateway : engines);
 }
 

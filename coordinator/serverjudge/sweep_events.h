@@ -9,8 +9,9 @@
 
 namespace plimsoll {
 
-// The KV cache counts as full where the fullest rank of the fullest engine held at least
-// `threshold` of it on every page for `time`. The next step would preempt, and measure that.
+// The KV cache counts as full where the fullest rank of an engine held at least `threshold` of it
+// on every page for `time`, by that engine's own pages; a time of which none could be read is not
+// one in which it was full. The next step would preempt, and measure that.
 struct KvFullRule {
   double threshold = 0.95;  // Share of the cache.
   Duration time = 30s;

@@ -44,6 +44,30 @@ double Combined(Combine combine, const std::vector<double>& values) {
   return combine == Combine::kMean ? sum / static_cast<double>(values.size()) : sum;
 }
 
+// The usual time between two pages with a value, one after the other; nothing of fewer than two.
+std::optional<Duration> UsualInterval(const std::vector<bool>& missed,
+                                      const std::vector<TrackPoint>& track) {
+  std::vector<Duration> times;
+  for (std::size_t i = 0; i + 1 < track.size(); ++i) {
+    if (!missed[i]) times.push_back(track[i + 1].at - track[i].at);
+  }
+  if (times.empty()) return std::nullopt;
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  return *middle;
+}
+
+// Says until when each of the track's values stands.
+void LetStand(const std::vector<bool>& missed, std::vector<TrackPoint>& track) {
+  const std::optional<Duration> usual = UsualInterval(missed, track);
+  for (std::size_t i = 0; i < track.size(); ++i) {
+    if (!usual && !missed[i]) continue;  // A single page: nobody looked again.
+    const Duration some = kStandsIntervals * usual.value_or(Duration{});
+    track[i].until = track[i].at + (missed[i] ? some : std::max(some, kStandsUnasked));
+    if (i + 1 < track.size()) track[i].until = std::min(track[i].until, track[i + 1].at);
+  }
+}
+
 }  // namespace
 
 TargetFold::TargetFold(const Mapping& mapping)
@@ -56,6 +80,7 @@ void TargetFold::Add(const TargetSample& sample) {
   if (!sample.readable()) {
     ++reading_.unreadable;
     unreadable_why_ = Printable(MessageOf(sample.status), kShownBytes);
+    for (State& state : states_) Miss(state);
     return;
   }
   const bool baseline = reading_.pages++ == 0;
@@ -167,7 +192,9 @@ void TargetFold::Take(std::size_t signal, const TargetSample& sample, bool from_
   if (found) state.alternative = entry.alternative;
   if (mapping_.signals[signal].derivation != Derivation::kLifetimeMean &&
       IsGauge(mapping_.signals[signal])) {
+    const std::size_t before = state.track.size();
     if (found) TakeGauge(signal, entry, sample);
+    if (state.track.size() == before) Miss(state);
     return;
   }
   if (renamed) {
@@ -272,7 +299,9 @@ void TargetFold::TakeGauge(std::size_t signal, const Selection::Entry& entry,
   }
   if (values.empty()) return;
   const double value = Combined(mapping.combine, values);
-  if (std::isfinite(value)) states_[signal].track.push_back({sample.at, value});
+  if (!std::isfinite(value)) return;
+  states_[signal].track.push_back({.at = sample.at, .value = value});
+  states_[signal].missed.push_back(false);
 }
 
 double TargetFold::PrintError(double value) const {
@@ -372,8 +401,9 @@ void TargetFold::FillCounter(const SignalMapping& mapping, const State& state,
 void TargetFold::FillGauge(const SignalMapping& mapping, const State& state,
                            SignalReading& reading) const {
   std::vector<TrackPoint> track = state.track;
+  LetStand(state.missed, track);
   if (mapping.derivation == Derivation::kLifetimeMean && state.weight > 0) {
-    track = {{reading_.last, state.weighted / state.weight * mapping.scale}};
+    track = {{.at = reading_.last, .value = state.weighted / state.weight * mapping.scale}};
   }
   if (track.empty()) {
     reading.missing = Missing::kNothing;

@@ -241,6 +241,25 @@ TEST(JudgeServerTest, AFullKvCacheEndsTheSweepAfterThirtySeconds) {
   EXPECT_EQ(event(0.94, 0, 300).ends_sweep, SweepEvent::kNone);
 }
 
+TEST(JudgeServerTest, AShortPeakOfAnEngineThatIsGoneThenIsNoFullKvCache) {
+  const auto end = [](int peak_s, bool other) {
+    Rig rig(2);
+    rig.each = [&rig, peak_s, other](int second) {
+      rig.Steady(second, 0, 0.3, 0);
+      const bool peak = second >= 95 && second < 95 + peak_s;
+      rig.engine(0).kv = peak ? 0.97 : 0.4;
+      rig.engine(1).kv = other && peak ? 0.2 : 0.4;
+      if (second == 95 + peak_s) rig.engine(0).down = true;
+    };
+    return Judge(rig.Run(), JudgeMode::kBoth, {Client(Ttft(5.3), Verdict::kPass)})
+        .judgement.summary;
+  };
+  EXPECT_EQ(end(15, false).ends_sweep, SweepEvent::kNone) << end(15, false).ends_why;
+  // Full for long enough before it went.
+  EXPECT_EQ(end(50, true).ends_sweep, SweepEvent::kKvCacheFull);
+  EXPECT_THAT(end(50, true).ends_why, AllOf(HasSubstr("40s"), HasSubstr("engine-0")));
+}
+
 TEST(JudgeServerTest, TheFirstAndSecondMeasuredTimeOfAnExtensionAreJudgedAsOne) {
   Rig rig;
   rig.each = [&](int second) {

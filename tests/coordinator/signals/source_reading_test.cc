@@ -66,6 +66,39 @@ TEST(SourceReading, GaugesReadAtDifferentTimesStandUntilTheNextPage) {
   EXPECT_EQ(gauge.track[2].value, 12);
 }
 
+TEST(SourceReading, ATargetThatIsGoneIsNotCarriedOn) {
+  const Mapping mapping = Map();
+  TargetReader a(std::make_shared<const Mapping>(mapping), {});
+  TargetReader b(std::make_shared<const Mapping>(mapping), {});
+  const auto samples = [](TargetReader& reader, int value, int from, int to, bool fails) {
+    std::vector<TargetSample> some;
+    for (int second = 0; second < 60; second += 2) {
+      const MonoTime at = MonoTime() + std::chrono::seconds(second);
+      if (second >= from && second < to) {
+        some.push_back(reader.Read(PageFrom(fmt::format("kv {}\n", value)), at, 1ms));
+      } else if (fails) {
+        some.push_back(TargetReader::Unreadable(absl::UnavailableError("gone"), at, 1ms));
+      }
+    }
+    return some;
+  };
+  const auto gauge = [&](const std::vector<TargetSample>& one,
+                         const std::vector<TargetSample>& other) {
+    const TargetReading targets[] = {ReadTarget(mapping, one), ReadTarget(mapping, other)};
+    return CombineTargets(targets).Of(Signal::kKvFill);
+  };
+  for (const bool fails : {true, false}) {
+    const SourceSignal full = gauge(samples(a, 97, 0, 10, fails), samples(b, 40, 0, 60, true));
+    EXPECT_TRUE(full.reading.here());
+    // Seen until 8 s, taken to stand for two pages more where they fail.
+    EXPECT_LE(LongestAtLeast(full.reading.gauge, 90), 12s) << fails;
+    EXPECT_EQ(full.reading.gauge.max, 97);
+  }
+  const SourceSignal apart = gauge(samples(a, 97, 0, 10, true), samples(b, 40, 30, 60, true));
+  EXPECT_FALSE(apart.reading.here());
+  EXPECT_EQ(apart.lacking.size(), 2u);
+}
+
 TEST(SourceReading, OneOfTwoMissingIsNoWholeAndIsListed) {
   const std::string page = Histogram("ttft", "5", 1, 2) + "req 5\n";
   const std::vector<TargetReading> targets = {ReadingOf(Map(), {page, page + "run 1\n"}),

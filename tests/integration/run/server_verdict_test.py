@@ -233,6 +233,18 @@ class EndsOfSweeps(ServerCase):
                   "ends after this step: the KV cache held at least 95% for")
         self.assertGreater(self.figure(full, "engines", "kv_fill")["max"], 0.95)
 
+    def test_a_short_peak_of_an_engine_that_is_gone_is_none(self):
+        # Full for 1.5 s, and its page is missing from then on.
+        peak, = self.play(peak={
+            "faults": "{kind: kv_full, share: 97%, at: 3s, for: 1500ms, from: first_request}, "
+                      "{kind: metrics_missing, copies: [0], at: 4s, from: first_request}",
+            "sessions": [6, 8], "target": 8, "bar": "{ttft_p50: 5s, errors: 10%}"})
+        self.assert_exit(peak, 0)
+        self.assertEqual(len(peak.report["steps"]), 2, peak.process.text())
+        for step in peak.report["steps"]:
+            self.assertIsNone(step["server"]["ends_sweep"])
+        self.assertNotIn("KV cache", peak.report["capacity"]["sentence"])
+
 
 class ContextLimit(ServerCase):
     def test_turning_long_conversations_away_is_no_speed(self):

@@ -226,7 +226,7 @@ ServerJudgement JudgeServer(const ServerStep& step, const StepVerdict& client,
     TakeFigures(*source, out.summary);
   }
   SweepEnd end = EndOfSweep(step.history, step.begin, step.end, sources.engines, sources.gateway,
-                            step.kv_full);
+                            step.kv_full, load);
   out.summary.ends_sweep = end.event;
   out.summary.ends_why = std::move(end.why);
   if (client.is_void) return out;

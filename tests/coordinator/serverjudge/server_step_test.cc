@@ -241,6 +241,38 @@ TEST(JudgeServerTest, AFullKvCacheEndsTheSweepAfterThirtySeconds) {
   EXPECT_EQ(event(0.94, 0, 300).ends_sweep, SweepEvent::kNone);
 }
 
+TEST(JudgeServerTest, RefusalsThatGoOnEndTheSweepByTheErrorsOfAGatewayThatCountsNone) {
+  // Envoy has no count of refusals: every tenth answer is an error.
+  const auto end = [](int from_s, std::uint64_t refused, EvalTraffic evals) {
+    Rig rig;
+    rig.each = [&rig, from_s](int second) {
+      rig.Steady(second, 0, 0.3, 0);
+      if (second >= from_s && second % 5 == 0) ++rig.envoy->errors;
+    };
+    return Judge(rig.Run(), JudgeMode::kBoth, {Client(Ttft(5.3), Verdict::kPass)},
+                 {.sessions = 60,
+                  .attempts = 660,
+                  .first_tokens = 600,
+                  .ok = 600,
+                  .refused = refused,
+                  .in_flight = 5,
+                  .evals = std::move(evals)})
+        .judgement.summary;
+  };
+  const ServerSummary sustained = end(0, 60, {});
+  EXPECT_EQ(sustained.ends_sweep, SweepEvent::kRefusals);
+  EXPECT_THAT(sustained.ends_why,
+              HasSubstr("60 of 660 requests were refused, in each of 5 blocks"));
+  EXPECT_EQ(end(100, 40, {}).ends_sweep, SweepEvent::kNone) << "not in every block";
+  EXPECT_EQ(end(0, 0, {}).ends_sweep, SweepEvent::kNone) << "errors, and no refusals";
+  // All of them evals': none of the load was turned away.
+  EvalTraffic evals;
+  for (int i = 0; i < 60; ++i) {
+    evals.Add(EvalRecord{.http_status = 503, .call = Outcome::kRefused});
+  }
+  EXPECT_EQ(end(0, 60, evals).ends_sweep, SweepEvent::kNone);
+}
+
 TEST(JudgeServerTest, AShortPeakOfAnEngineThatIsGoneThenIsNoFullKvCache) {
   const auto end = [](int peak_s, bool other) {
     Rig rig(2);

@@ -84,6 +84,16 @@ std::uint64_t SureEvals(const Observed& seen, std::ptrdiff_t edge, const Limit& 
   return std::min(seen.evals, load.evals.SurelyWithin(seconds));
 }
 
+double ShareOf(const std::vector<BlockCount>& blocks) {
+  double n = 0;
+  double hits = 0;
+  for (const BlockCount& block : blocks) {
+    n += static_cast<double>(block.n);
+    hits += static_cast<double>(block.hits);
+  }
+  return n > 0 ? hits / n : 0;
+}
+
 // With the open requests as bad, and as good, as they can be; they belong to the last block. What
 // the evals hide is likewise: at worst all of them kept the edge, at best only those that surely
 // did.
@@ -134,7 +144,13 @@ void TakeValue(const Observed& seen, const InSeconds& limit, const ClientLoad& l
   const auto shown = [&](double seconds) { return limit.as_rate ? 1 / seconds : seconds; };
   if (const auto bracket = BracketOf(seen.all, part.limit.quantile);
       bracket && !bracket->is_floor && bracket->estimate > 0) {
-    part.value = shown(bracket->estimate);
+    double estimate = bracket->estimate;
+    // Of all observations; what evals may have moved it by is not the load's.
+    if (seen.evals > 0) {
+      if (low) estimate = std::max(estimate, *low);
+      if (high) estimate = std::min(estimate, std::max(*high, low.value_or(0)));
+    }
+    part.value = shown(estimate);
   }
   if (limit.as_rate) std::swap(low, high);
   if (low && *low > 0) part.value_low.value = shown(*low);
@@ -223,6 +239,19 @@ Verdict VerdictFor(const Finding& at, double quantile) {
   return Verdict::kTooClose;
 }
 
+// Of the load's observations, as far as it is known: the middle between the edges around the limit,
+// and between what evals may have hidden.
+double ShareWithin(const Observed& seen, const Finding& at, const Limit& limit,
+                   const ClientLoad& load) {
+  std::vector<BlockCount> worst = CountsAt(seen, at.under);
+  TakeOut(seen.evals, 0, &worst);
+  std::vector<BlockCount> best = CountsAt(seen, at.over);
+  const std::uint64_t sure = SureEvals(seen, at.over, limit, load);
+  TakeOut(sure, seen.evals - sure, &best);
+  const double middle = (ShareOf(worst) + ShareOf(best)) / 2;
+  return std::clamp(middle, at.worst.low, std::max(at.worst.low, at.best.high));
+}
+
 PartVerdict Judge(const Limit& limit, const Observed& seen, const ClientLoad& load,
                   std::string_view what) {
   PartVerdict part{.limit = limit};
@@ -233,14 +262,10 @@ PartVerdict Judge(const Limit& limit, const Observed& seen, const ClientLoad& lo
              .best = {}};
   at.worst = AtWorst(seen, at.under, load);
   at.best = AtBest(seen, at.over, limit, load);
-  part.n = seen.all.n;
+  part.n = seen.all.n - seen.evals;
   part.share_low = at.worst.low;
   part.share_high = at.best.high;
-  const auto n = static_cast<double>(seen.all.n);
-  part.share_within = std::clamp(
-      static_cast<double>(CountAtMost(seen.all, at.under) + CountAtMost(seen.all, at.over)) /
-          (2 * n),
-      part.share_low, part.share_high);
+  part.share_within = ShareWithin(seen, at, limit, load);
   TakeValue(seen, seconds, load, part);
   part.verdict = VerdictFor(at, limit.quantile);
   std::string conclusion =

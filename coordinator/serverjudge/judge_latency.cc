@@ -336,7 +336,9 @@ ServerPart JudgeLatency(const Limit& limit, const SourceStep& source, const Sour
   }
   if (const std::string unseen = Unseen(chosen.signal, seen, source, engines, gateway, load);
       !unseen.empty()) {
-    return NoServerData(limit, unseen);
+    ServerPart part = NoServerData(limit, unseen);
+    part.unseen = chosen.signal;
+    return part;
   }
   return {.verdict = Judge(limit, seen, load, chosen.what), .comparable = chosen.per_request};
 }

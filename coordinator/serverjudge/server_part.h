@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "coordinator/judge/eval_traffic.h"
 #include "coordinator/judge/verdict.h"
@@ -41,6 +42,8 @@ struct ServerPart {
   // It is the number that the limit is about, so that it can contradict the client's: not the time
   // per gap for the time per request, nor error statuses for failures that come after a status.
   bool comparable = true;
+  // This signal of the source is not of all that was sent: no data, for the verdict's reason.
+  std::optional<Signal> unseen{};
 };
 
 // "no data", for this reason.

@@ -211,10 +211,12 @@ std::string SourceStep::BrokenBy() const {
   Continuity worst = Continuity::kWhole;
   std::string words;
   for (const SpanReading& span : spans) {
-    if (span.whole.continuity <= worst) continue;
-    worst = span.whole.continuity;
-    words = fmt::format("{}: {} ({})", targets[span.whole.broken.front()], ContinuityWords(worst),
-                        span.whole.continuity_why);
+    for (const BrokenTarget& broken : span.whole.broken) {
+      if (broken.continuity <= worst) continue;
+      worst = broken.continuity;
+      words =
+          fmt::format("{}: {} ({})", targets[broken.target], ContinuityWords(worst), broken.why);
+    }
   }
   return words;
 }

@@ -114,6 +114,13 @@ const SourceSignal& SourceReading::Of(Signal signal) const {
   return *found;
 }
 
+const BrokenTarget* SourceReading::Broken(std::size_t target) const {
+  const auto found = std::find_if(broken.begin(), broken.end(), [target](const BrokenTarget& one) {
+    return one.target == target;
+  });
+  return found == broken.end() ? nullptr : &*found;
+}
+
 SourceReading CombineTargets(std::span<const TargetReading> targets) {
   PLIMSOLL_CHECK(!targets.empty());
   SourceReading source;
@@ -122,7 +129,7 @@ SourceReading CombineTargets(std::span<const TargetReading> targets) {
   }
   for (std::size_t i = 0; i < targets.size(); ++i) {
     if (targets[i].continuity == Continuity::kWhole) continue;
-    source.broken.push_back(i);
+    source.broken.push_back({i, targets[i].continuity, targets[i].continuity_why});
     if (targets[i].continuity <= source.continuity) continue;
     source.continuity = targets[i].continuity;
     source.continuity_why = targets[i].continuity_why;

@@ -95,6 +95,7 @@ class FakeEngine final : public FakeTarget {
   bool has_per_token = true;
   bool has_gaps = false;
   bool has_ttft = true;
+  bool has_counters = true;
   bool has_gauges = true;
   double running = 0;
   double waiting = 0;
@@ -129,10 +130,14 @@ class FakeEngine final : public FakeTarget {
     }
     text += fmt::format(
         "vllm:kv_cache_usage_perc{{model_name=\"m\"}} {}\n"
-        "vllm:request_success_total{{model_name=\"m\",finished_reason=\"stop\"}} {}\n"
-        "vllm:generation_tokens_total{{model_name=\"m\"}} {}\n"
         "process_start_time_seconds {}\n",
-        kv, finished, tokens_out, start_time);
+        kv, start_time);
+    if (has_counters) {
+      text += fmt::format(
+          "vllm:request_success_total{{model_name=\"m\",finished_reason=\"stop\"}} {}\n"
+          "vllm:generation_tokens_total{{model_name=\"m\"}} {}\n",
+          finished, tokens_out);
+    }
     if (has_ttft) text += ttft.Lines("vllm:time_to_first_token_seconds");
     if (has_per_token) text += per_token.Lines("vllm:request_time_per_output_token_seconds");
     if (has_gaps) text += gaps.Lines("vllm:inter_token_latency_seconds");

@@ -20,6 +20,9 @@ using ::plimsoll::testing::kTo;
 using ::plimsoll::testing::Rig;
 using ::plimsoll::testing::Speed;
 using ::plimsoll::testing::Ttft;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::Field;
 using ::testing::HasSubstr;
 
 TEST(SeenAll, APageThatStandsStillMidwayIsNoDataOfEachLimitOnLatency) {
@@ -38,6 +41,14 @@ TEST(SeenAll, APageThatStandsStillMidwayIsNoDataOfEachLimitOnLatency) {
     EXPECT_THAT(judged.part(part).reason, HasSubstr("or a page stands still"));
   }
   EXPECT_THAT(judged.part(1).reason, HasSubstr("finished requests, and 600 calls ended well"));
+  // It is among what was wanted and not got.
+  for (const Signal signal : {Signal::kTtft, Signal::kTimePerToken}) {
+    EXPECT_THAT(judged.judgement.summary.not_got,
+                Contains(AllOf(Field(&NotGotSignal::signal, signal),
+                               Field(&NotGotSignal::target, "one of 2"),
+                               Field(&NotGotSignal::missing, Missing::kNotAll),
+                               Field(&NotGotSignal::why, HasSubstr("a page stands still")))));
+  }
 }
 
 TEST(SeenAll, GapsAreJudgedOnlyWhereTheirRequestsAre) {

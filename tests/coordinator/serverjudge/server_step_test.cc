@@ -213,6 +213,33 @@ TEST(JudgeServerTest, WantedAndNotGotSaysWhichKindOfMissingItIs) {
   EXPECT_EQ(missing(PartSource::kEngines, Signal::kKvFill), Missing::kNot);
 }
 
+TEST(JudgeServerTest, FamiliesThatAreGoneForAWhileAreResetsAndNoFalseFindings) {
+  Rig rig(2);
+  rig.each = [&](int second) {
+    rig.Steady(second, 0, 0.3, 0);
+    FakeEngine& engine = rig.engine(1);
+    engine.has_ttft = engine.has_counters = second < 100 || second >= 120;
+  };
+  const Judged judged =
+      Judge(rig.Run(), JudgeMode::kServer,
+            {Client(Ttft(5.3), Verdict::kPass), Client(Errors(0.02), Verdict::kPass)});
+  const ServerSummary& server = judged.judgement.summary;
+  EXPECT_TRUE(server.findings.empty()) << server.findings.front();
+  EXPECT_EQ(judged.part().verdict, Verdict::kNoData);
+  ASSERT_EQ(server.outcomes.size(), 1u);
+  EXPECT_EQ(server.outcomes[0].target, "engine-1");
+  EXPECT_EQ(server.outcomes[0].continuity, Continuity::kReset);
+  EXPECT_THAT(server.outcomes[0].why, HasSubstr("is gone"));
+  // What was counted from 0 again is no number of the step.
+  EXPECT_EQ(server.Find(PartSource::kEngines, Signal::kFinished), nullptr);
+  EXPECT_NE(server.Find(PartSource::kEngines, Signal::kKvFill), nullptr);
+  EXPECT_NE(server.Find(PartSource::kGateway, Signal::kAccepted), nullptr);
+  EXPECT_THAT(server.not_got,
+              Contains(AllOf(::testing::Field(&NotGotSignal::signal, Signal::kTtft),
+                             ::testing::Field(&NotGotSignal::target, "engine-1"),
+                             ::testing::Field(&NotGotSignal::missing, Missing::kReset))));
+}
+
 TEST(JudgeServerTest, WorkNobodyWaitsForIsFound) {
   Rig rig;
   rig.each = [&](int second) {

@@ -136,7 +136,24 @@ TEST(SourceReading, ARestartOfOneIsSaidOfTheSource) {
   const SourceReading source = CombineTargets(targets);
   EXPECT_EQ(source.continuity, Continuity::kRestarted);
   EXPECT_EQ(source.continuity_why, "its start time moved");
-  EXPECT_THAT(source.broken, ElementsAre(1));
+  ASSERT_EQ(source.broken.size(), 1u);
+  EXPECT_EQ(source.broken[0].target, 1u);
+}
+
+TEST(SourceReading, EachTargetThatIsBrokenHasItsOwnReason) {
+  const SourceReading source = CombineTargets(
+      std::vector<TargetReading>{ReadingOf(Map(), {"req 5\n", "req 6\n"}),
+                                 ReadingOf(Map(), {"req 500\nrun 1\n", "req 100\nrun 1\n"}),
+                                 ReadingOf(Map(), {"req 5\nprocess_start_time_seconds 100\n",
+                                                   "req 6\nprocess_start_time_seconds 200\n"})});
+  ASSERT_EQ(source.broken.size(), 2u);
+  EXPECT_EQ(source.Broken(0), nullptr);
+  ASSERT_NE(source.Broken(1), nullptr);
+  EXPECT_EQ(source.Broken(1)->continuity, Continuity::kReset);
+  EXPECT_EQ(source.Broken(1)->why, "req fell from 500 to 100");
+  ASSERT_NE(source.Broken(2), nullptr);
+  EXPECT_EQ(source.Broken(2)->why, "its start time moved");
+  EXPECT_EQ(source.continuity, Continuity::kRestarted);
 }
 
 TEST(SourceReading, InteractivityIsPerGapWhereNothingElseIs) {

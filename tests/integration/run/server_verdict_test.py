@@ -99,11 +99,41 @@ class StalePages(ServerCase):
         for run in (server, speed):
             self.assert_exit(run, 3)
             self.says(run, "NO DATA 6 sessions have no data")
+        # Wanted, and not got.
+        self.says(both, "engines: TTFT of", "engines: time per token (per request) of")
         still = "a copy is not scraped, or a page stands still|nothing was observed"
         for run in (both, server, speed):
             for key in ("ttft_p50", "interactivity_p50"):
                 if run is not speed or key != "ttft_p50":
                     self.assert_by(run, "engines", key, "no data", still)
+            self.assert_by(run, "gateway", "errors", "pass")
+
+
+class PartialPages(ServerCase):
+    def test_families_that_are_gone_for_a_while(self):
+        # For half a second, amid the measured time, whenever that is.
+        gone = ", ".join(
+            "{kind: metrics_partial, form: families, pages: engines, "
+            "families: [\"vllm:request_success\", \"vllm:time_to_first_token_seconds\"], "
+            f"at: {at}ms, for: 500ms, from: first_request}}" for at in (6000, 8000))
+        bar = {"faults": gone, "measure": "8s", "bar": "{ttft_p50: 5s, errors: 10%}"}
+        both, server = self.play(both=bar, server={**bar, "judge": "server"})
+        self.assert_exit(both, 0)
+        self.assert_exit(server, 3)
+        for run in (both, server):
+            self.assert_by(run, "engines", "ttft_p50", "no data", "is gone|fell from")
+            self.assertEqual(run.step["server"]["findings"], [], "nothing was compared with it")
+            self.says(run, "resets engines: engine-", "engines: TTFT of engine-0: its counters did")
+            self.assertNotIn("restarts engines", run.words)
+            self.assert_by(run, "gateway", "errors", "pass")
+
+    def test_pages_that_are_cut_are_missing(self):
+        cut = f"{{kind: metrics_partial, form: cut, pages: engines, {MIDDLE}}}"
+        both, server = self.play(both={"faults": cut}, server={"faults": cut, "judge": "server"})
+        self.assert_exit(both, 0)
+        self.assert_exit(server, 3)
+        for run in (both, server):
+            self.assert_by(run, "engines", "ttft_p50", "no data", "the page could not be read")
             self.assert_by(run, "gateway", "errors", "pass")
 
 

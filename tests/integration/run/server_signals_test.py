@@ -77,7 +77,7 @@ class ServerSignals(RigCase):
     def test_a_part_that_no_server_counts_blocks_before_the_window_is_spent(self):
         gateway = self.gateway()
         engines = f"engines: [{{url: \"{self.page_of(gateway)}\", kind: vllm}}]"
-        bar = "{ttft_p50: 5s, tool_calls: 1%}"
+        bar = "{ttft_p50: 5s, end_to_end_interactivity_p50: 1 tok/s}"
 
         def scenario(judge):
             return self.scenario(gateway.url, more=f"signals: {{{engines}, judge: {judge}}}", bar=bar)

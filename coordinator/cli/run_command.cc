@@ -98,8 +98,9 @@ int CheckMain(int argc, const char* const* argv) {
   std::fputs(('\n' + SignalsText(*loaded->scenario.signals)).c_str(), stdout);
   if (offline) return 0;
   std::fflush(stdout);  // A server that hangs takes its time.
-  std::fputs(ReadSignalsOnce(loaded->scenario, *std::move(loaded->scrape)).c_str(), stdout);
-  return 0;
+  const FirstRead read = ReadSignalsOnce(loaded->scenario, *std::move(loaded->scrape));
+  std::fputs(read.text.c_str(), stdout);
+  return read.blocks ? static_cast<int>(ExitCode::kCouldNotRun) : 0;
 }
 
 int RunMain(int argc, const char* const* argv) {

@@ -1,5 +1,6 @@
 #include "coordinator/cli/signal_check.h"
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <utility>
@@ -19,9 +20,9 @@ constexpr Duration kPoll = 20ms;
 
 }  // namespace
 
-std::string ReadSignalsOnce(const Scenario& scenario, ScrapePlan plan) {
+FirstRead ReadSignalsOnce(const Scenario& scenario, ScrapePlan plan) {
   if (const Status status = ReadSignalTokens(*scenario.signals, &plan); !status.ok()) {
-    return FirstReadText({{FindingLevel::kWarning, std::string(MessageOf(status))}}, {});
+    return {FirstReadText({{FindingLevel::kWarning, std::string(MessageOf(status))}}, {})};
   }
   const RealClock clock;
   EventLoop loop;
@@ -48,7 +49,10 @@ std::string ReadSignalsOnce(const Scenario& scenario, ScrapePlan plan) {
   for (std::string& note : scrape.Notes()) {
     findings.push_back({FindingLevel::kWarning, std::move(note)});
   }
-  return FirstReadText(findings, DecidabilityLines(history, scenario.bar));
+  const bool blocks = std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
+    return finding.level == FindingLevel::kBlocking;
+  });
+  return {FirstReadText(findings, DecidabilityLines(history, scenario.bar)), blocks};
 }
 
 }  // namespace plimsoll

@@ -9,8 +9,13 @@
 
 namespace plimsoll {
 
-// Asks every source once and waits for all of them, each at most its timeout: FirstReadText of what
-// came of it. A token or a CA file that is not here becomes a line of it.
-std::string ReadSignalsOnce(const Scenario& scenario, ScrapePlan plan);
+struct FirstRead {
+  std::string text;     // FirstReadText.
+  bool blocks = false;  // A run would end in its preflight.
+};
+
+// Asks every source once and waits for all of them, each at most its timeout. A token or a CA file
+// that is not here becomes a line of it, and blocks nothing: a plan may be looked at elsewhere.
+FirstRead ReadSignalsOnce(const Scenario& scenario, ScrapePlan plan);
 
 }  // namespace plimsoll

@@ -27,7 +27,8 @@ std::vector<std::pair<std::string, std::string>> ServerLines(const ServerSummary
     if (!figures.empty()) lines.emplace_back(Name(source), figures);
   }
   for (const TargetOutcome& outcome : server.outcomes) {
-    lines.emplace_back("restarts", Words(outcome));
+    const bool restarted = outcome.continuity == Continuity::kRestarted;
+    lines.emplace_back(restarted ? "restarts" : "resets", Words(outcome));
   }
   for (const std::string& finding : server.findings) lines.emplace_back("counters", finding);
   if (!server.ends_why.empty()) {

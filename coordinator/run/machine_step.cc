@@ -75,7 +75,8 @@ void TakeEnd(const RunSettings& settings, ExitCode code, std::string reason, Mac
   if (code == ExitCode::kNoData && mix_is_decided) {
     const TargetVerdict mix = MixVerdict(settings, s);
     code = static_cast<ExitCode>(mix.exit_code);
-    reason = fmt::format("{}; then {}", s.mix_end.empty() ? mix.reason : s.mix_end, reason);
+    const std::string& first = s.mix_end.empty() ? mix.reason : s.mix_end;
+    if (reason != first) reason = fmt::format("{}; then {}", first, reason);
   }
   // Of equals, what ended the run first keeps its reason.
   if (IsEnding(s.phase) && Precedence(code) <= Precedence(s.end_code)) return;

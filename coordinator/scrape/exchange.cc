@@ -35,7 +35,9 @@ Status CheckAnswer(const ExchangeAnswer& answer) {
         answer.http));
   }
   if (answer.http == 404) {
-    return absl::NotFoundError("there is no such page (HTTP 404): give the address of the metrics");
+    return absl::NotFoundError(
+        "there is no such page (HTTP 404): the address is not that of the metrics, or not any "
+        "more");
   }
   if (answer.http >= 300 && answer.http < 400) {
     return absl::FailedPreconditionError(

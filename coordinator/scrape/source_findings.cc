@@ -155,10 +155,12 @@ void SayWhatIsMissing(const SignalHistory& history, const Limit& limit, JudgeMod
   const std::optional<Wanted> wanted = WantedFor(limit);
   if (!wanted.has_value() || !limit.tier.empty()) {
     if (mode == JudgeMode::kClient) return;
+    const bool blocks = mode == JudgeMode::kServer;
     findings.push_back(
-        {FindingLevel::kWarning,
-         fmt::format("{}: no server's numbers say it{}", PartName(limit),
-                     limit.tier.empty() ? "" : ", since they do not tell tiers apart")});
+        {blocks ? FindingLevel::kBlocking : FindingLevel::kWarning,
+         fmt::format("{}: no server's numbers say it{}{}", PartName(limit),
+                     limit.tier.empty() ? "" : ", since they do not tell tiers apart",
+                     blocks ? "; clients alone can judge it: use judge: both" : "")});
     return;
   }
   std::vector<std::string> why;

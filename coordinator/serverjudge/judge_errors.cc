@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 
 #include "coordinator/judge/metrics.h"
 #include "coordinator/judge/proportion.h"
+#include "coordinator/serverjudge/observed.h"
 #include "coordinator/serverjudge/without_evals.h"
 #include "fmt/format.h"
 
@@ -55,6 +57,34 @@ ShareInterval ErrorsOfLoad(const std::vector<BlockCount>& all, const ClientLoad&
   return interval;
 }
 
+// Callers who gave up after a good status had an error. The gateway's counter knows when they did,
+// by block of CountsOf(); those of our own that it lacks are spread over all blocks.
+struct HungUp {
+  std::uint64_t all = 0;
+  std::vector<BlockCount> with;  // The blocks, with all of them as hits.
+};
+
+HungUp WithHungUp(std::vector<BlockCount> blocks, const SourceStep& gateway,
+                  const ClientLoad& load) {
+  HungUp out;
+  std::uint64_t placed = 0;
+  if (gateway.Has(Signal::kCancelled) && gateway.Trusted(Signal::kCancelled) &&
+      gateway.BrokenBy().empty()) {
+    out.all = Whole(gateway.Increase(Signal::kCancelled));
+    const std::vector<BlockCount> counted = CountsOf(gateway, {Signal::kCancelled});
+    // Of another source, its blocks may be others.
+    for (std::size_t i = 0; counted.size() == blocks.size() && i < blocks.size(); ++i) {
+      blocks[i].hits += counted[i].n;
+      blocks[i].n = std::max(blocks[i].n, blocks[i].hits);
+      placed += counted[i].n;
+    }
+  }
+  out.all = std::max(out.all, load.hung_up);
+  TurnToHits(out.all - std::min(out.all, placed), &blocks);
+  out.with = std::move(blocks);
+  return out;
+}
+
 void TakeSide(PartVerdict& part, const ShareInterval& interval, const Limit& limit) {
   const SideOf value = Compare(interval, limit.value, Side::kBelow);
   if (Compare(interval, StrictEdge(limit), Side::kBelow).side == Side::kBelow) {
@@ -84,7 +114,8 @@ AnswerCounters AnswersOf(const SourceStep& source) {
                                TraitsOf(Signal::kRequests).name, source.Lacks(Signal::kAccepted))};
 }
 
-ServerPart JudgeErrors(const Limit& limit, const SourceStep& source, const ClientLoad& load) {
+ServerPart JudgeErrors(const Limit& limit, const SourceStep& source, const SourceStep& engines,
+                       const SourceStep& gateway, const ClientLoad& load) {
   if (const std::string broken = source.BrokenBy(); !broken.empty()) {
     return NoServerData(limit, broken);
   }
@@ -96,8 +127,13 @@ ServerPart JudgeErrors(const Limit& limit, const SourceStep& source, const Clien
   if (!source.Trusted(Signal::kErrors) || !std::isfinite(limit.value)) {
     return NoServerData(limit, "its counts of errors are not to be trusted");
   }
-  const ShareInterval interval = ErrorsOfLoad(CountsOf(source, answers.all), load);
+  const std::vector<BlockCount> counts = CountsOf(source, answers.all);
+  ShareInterval interval = ErrorsOfLoad(counts, load);
   if (interval.n == 0) return NoServerData(limit, "it answered no request");
+  const HungUp hung_up = WithHungUp(counts, gateway, load);
+  const double statuses = interval.high;
+  const ShareInterval with = ErrorsOfLoad(hung_up.with, load);
+  if (hung_up.all > 0) interval.high = std::max(statuses, with.high);
   PartVerdict part{.limit = limit};
   part.n = interval.n;
   part.value = part.share_within = interval.share;
@@ -110,11 +146,23 @@ ServerPart JudgeErrors(const Limit& limit, const SourceStep& source, const Clien
       "{:.2f}–{:.2f}%), limit {}; what breaks off after a good one is not among them",
       interval.hits, interval.n, interval.share * 100, interval.low * 100, interval.high * 100,
       LimitText(limit));
+  if (hung_up.all > 0) {
+    part.reason += fmt::format(
+        "; the upper end takes the {} requests for errors that their "
+        "callers gave up",
+        hung_up.all);
+  }
+  const bool turns = statuses < StrictEdge(limit) || with.share > limit.value;
+  if (part.verdict == Verdict::kTooClose && hung_up.all > 0 && turns) {
+    part.lean = Lean::kNone;
+    part.reason += ", and it turns on them";
+  }
   if (load.evals.with_status > 0) {
     part.reason += fmt::format("; {} evals are left out", load.evals.with_status);
   }
-  const bool all =
-      HasSeenAll(static_cast<double>(interval.n), static_cast<double>(load.attempts), load);
+  const bool all = HasSeenAll(static_cast<double>(interval.n),
+                              OpenAtTheEnds(engines, gateway).value_or(load.in_flight),
+                              static_cast<double>(load.attempts), source);
   if (part.verdict != Verdict::kFail && !all) {
     return NoServerData(limit, fmt::format("it answered {} requests where {} were sent: the others "
                                            "were turned away in front of it, or a copy is not "

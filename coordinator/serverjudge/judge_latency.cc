@@ -13,8 +13,8 @@
 #include "coordinator/judge/proportion.h"
 #include "coordinator/judge/void_rules.h"
 #include "coordinator/serverjudge/block_share.h"
+#include "coordinator/serverjudge/observed.h"
 #include "coordinator/serverjudge/without_evals.h"
-#include "coordinator/signals/censoring.h"
 #include "fmt/format.h"
 
 namespace plimsoll {
@@ -48,93 +48,17 @@ InSeconds SecondsOf(const Limit& limit) {
           .loose = seconds(LooseEdge(limit))};
 }
 
-// The source's histogram over the step.
-struct Observed {
-  BucketCounts all;
-  std::vector<BucketCounts> blocks;
-  std::uint64_t open = 0;  // At most so many requests have no observation yet.
-  std::string how;         // What that rests on.
-  // What came after the measured time, until all its requests had ended; empty without such a page.
-  std::optional<BucketCounts> after;
-  std::string why_not;  // Not empty: it cannot be judged.
-  // Evals that may be among the observations; 0 of gaps, which nobody can tell how many they had.
-  std::uint64_t evals = 0;
-};
-
-// Observations at or under the edge of this index; -1: none of them, edges.size(): all.
-std::uint64_t CountAtMost(const BucketCounts& counts, std::ptrdiff_t edge) {
-  if (edge < 0) return 0;
-  if (static_cast<std::size_t>(edge) >= counts.at_most.size()) return counts.n;
-  return counts.at_most[static_cast<std::size_t>(edge)];
+// Requests without an observation that their callers gave up: they missed whatever the limit is.
+std::uint64_t GivenUp(const Observed& seen, const ClientLoad& load) {
+  if (!seen.per_request) return 0;
+  return seen.signal == Signal::kTtft ? load.unanswered : load.hung_up;
 }
-
-bool AddTo(BucketCounts& all, const std::vector<BucketCounts>& some) {
-  for (const BucketCounts& counts : some) {
-    if (all.edges.empty() && all.n == 0) {
-      all = counts;
-    } else if (!all.Merge(counts)) {
-      return false;
-    }
-  }
-  return true;
-}
-
-// What may still become an observation of a span.
-void AddOpen(Signal signal, const SpanReading& span, const SpanReading* engines,
-             const SpanReading* gateway, Observed& out) {
-  if (signal == Signal::kTokenGap) return;  // Gaps are counted as they come.
-  OpenAtEnd open =
-      OpenWithoutObservation(signal, span.whole, gateway == nullptr ? nullptr : &gateway->whole);
-  if (!open.most && engines != nullptr) {
-    open = OpenWithoutObservation(signal, engines->whole, nullptr);
-  }
-  if (!open.most && span.after) {
-    // Whatever was open, it became an observation before the page that came later, or never.
-    std::uint64_t later = 0;
-    for (const BucketCounts& counts : span.after->Of(signal).reading.histograms) later += counts.n;
-    open = {.most = later, .how = "observed until the step's last call had ended"};
-  }
-  if (!open.most) {
-    out.why_not = fmt::format("nobody knows how many requests were open at the end: {}", open.how);
-    return;
-  }
-  out.open += *open.most;
-  out.how = open.how;
-}
-
-Observed Gather(Signal signal, const SourceStep& source, const SourceStep& engines,
-                const SourceStep& gateway) {
-  Observed out;
-  bool all_after = true;
-  BucketCounts after;
-  for (std::size_t i = 0; i < source.spans.size(); ++i) {
-    const SpanReading& span = source.spans[i];
-    bool same = AddTo(out.all, span.whole.Of(signal).reading.histograms);
-    for (const SourceReading& block : span.blocks) {
-      BucketCounts counts;
-      same = same && AddTo(counts, block.Of(signal).reading.histograms);
-      out.blocks.push_back(std::move(counts));
-    }
-    if (span.after) same = same && AddTo(after, span.after->Of(signal).reading.histograms);
-    all_after = all_after && span.after.has_value();
-    if (!same || (after.n > 0 && !SameEdges(after.edges, out.all.edges))) {
-      out.why_not = "its histograms have different buckets, and those must not be added up";
-      return out;
-    }
-    AddOpen(signal, span, i < engines.spans.size() ? &engines.spans[i] : nullptr,
-            i < gateway.spans.size() ? &gateway.spans[i] : nullptr, out);
-    if (!out.why_not.empty()) return out;
-  }
-  if (all_after) out.after = std::move(after);
-  if (out.all.repaired)
-    out.why_not = "its buckets contradict each other: one fell below the one before it";
-  return out;
-}
-
-// Of the open requests at most so many missed (kept) what lies at this edge.
+// Of the open requests at most so many missed (kept) what lies at this edge. Those that were given
+// up may be among the open ones, or not.
 std::uint64_t OpenMissed(const Observed& seen, std::ptrdiff_t edge, const ClientLoad& load) {
-  if (!seen.after) return seen.open;
-  return std::min(seen.open, seen.after->n - CountAtMost(*seen.after, edge) + load.cut);
+  const std::uint64_t missed =
+      seen.after ? std::min(seen.open, seen.after->n - CountAtMost(*seen.after, edge)) : seen.open;
+  return missed + GivenUp(seen, load);
 }
 std::uint64_t OpenKept(const Observed& seen, std::ptrdiff_t edge) {
   if (!seen.after) return seen.open;
@@ -158,6 +82,16 @@ std::uint64_t SureEvals(const Observed& seen, std::ptrdiff_t edge, const Limit& 
   const double seconds =
       i < seen.all.edges.size() ? seen.all.edges[i] : std::numeric_limits<double>::infinity();
   return std::min(seen.evals, load.evals.SurelyWithin(seconds));
+}
+
+double ShareOf(const std::vector<BlockCount>& blocks) {
+  double n = 0;
+  double hits = 0;
+  for (const BlockCount& block : blocks) {
+    n += static_cast<double>(block.n);
+    hits += static_cast<double>(block.hits);
+  }
+  return n > 0 ? hits / n : 0;
 }
 
 // With the open requests as bad, and as good, as they can be; they belong to the last block. What
@@ -210,7 +144,13 @@ void TakeValue(const Observed& seen, const InSeconds& limit, const ClientLoad& l
   const auto shown = [&](double seconds) { return limit.as_rate ? 1 / seconds : seconds; };
   if (const auto bracket = BracketOf(seen.all, part.limit.quantile);
       bracket && !bracket->is_floor && bracket->estimate > 0) {
-    part.value = shown(bracket->estimate);
+    double estimate = bracket->estimate;
+    // Of all observations; what evals may have moved it by is not the load's.
+    if (seen.evals > 0) {
+      if (low) estimate = std::max(estimate, *low);
+      if (high) estimate = std::min(estimate, std::max(*high, low.value_or(0)));
+    }
+    part.value = shown(estimate);
   }
   if (limit.as_rate) std::swap(low, high);
   if (low && *low > 0) part.value_low.value = shown(*low);
@@ -252,9 +192,12 @@ std::string CountsText(const Observed& seen, const InSeconds& limit, const Findi
   return text;
 }
 
-std::string OpenText(const Observed& seen) {
+std::string OpenText(const Observed& seen, const ClientLoad& load) {
   std::string text;
   if (seen.evals > 0) text = fmt::format("; up to {} of them are evals'", seen.evals);
+  if (const std::uint64_t given_up = GivenUp(seen, load); given_up > 0) {
+    text += fmt::format("; {} more were given up by their callers", given_up);
+  }
   if (seen.open == 0) return text;
   return text + fmt::format("; {} were open at the end ({}){}", seen.open, seen.how,
                             seen.after ? " and seen later" : "");
@@ -276,6 +219,9 @@ std::string WhyTooClose(const Observed& seen, const InSeconds& limit, const Find
   const auto kept_later = static_cast<double>(OpenKept(seen, at.over));
   const bool turns = kept ? surely < quantile * (n + missed_later)
                           : possibly + kept_later >= quantile * (n + kept_later);
+  if (turns && GivenUp(seen, load) > 0) {
+    return "it turns on the requests that were still open, or that their callers gave up";
+  }
   if (turns) return "it turns on the requests that were still open";
   const auto evals = static_cast<double>(seen.evals);
   const auto sure = static_cast<double>(SureEvals(seen, at.over, limited, load));
@@ -293,6 +239,19 @@ Verdict VerdictFor(const Finding& at, double quantile) {
   return Verdict::kTooClose;
 }
 
+// Of the load's observations, as far as it is known: the middle between the edges around the limit,
+// and between what evals may have hidden.
+double ShareWithin(const Observed& seen, const Finding& at, const Limit& limit,
+                   const ClientLoad& load) {
+  std::vector<BlockCount> worst = CountsAt(seen, at.under);
+  TakeOut(seen.evals, 0, &worst);
+  std::vector<BlockCount> best = CountsAt(seen, at.over);
+  const std::uint64_t sure = SureEvals(seen, at.over, limit, load);
+  TakeOut(sure, seen.evals - sure, &best);
+  const double middle = (ShareOf(worst) + ShareOf(best)) / 2;
+  return std::clamp(middle, at.worst.low, std::max(at.worst.low, at.best.high));
+}
+
 PartVerdict Judge(const Limit& limit, const Observed& seen, const ClientLoad& load,
                   std::string_view what) {
   PartVerdict part{.limit = limit};
@@ -303,14 +262,10 @@ PartVerdict Judge(const Limit& limit, const Observed& seen, const ClientLoad& lo
              .best = {}};
   at.worst = AtWorst(seen, at.under, load);
   at.best = AtBest(seen, at.over, limit, load);
-  part.n = seen.all.n;
+  part.n = seen.all.n - seen.evals;
   part.share_low = at.worst.low;
   part.share_high = at.best.high;
-  const auto n = static_cast<double>(seen.all.n);
-  part.share_within = std::clamp(
-      static_cast<double>(CountAtMost(seen.all, at.under) + CountAtMost(seen.all, at.over)) /
-          (2 * n),
-      part.share_low, part.share_high);
+  part.share_within = ShareWithin(seen, at, limit, load);
   TakeValue(seen, seconds, load, part);
   part.verdict = VerdictFor(at, limit.quantile);
   std::string conclusion =
@@ -318,8 +273,9 @@ PartVerdict Judge(const Limit& limit, const Observed& seen, const ClientLoad& lo
   if (part.verdict == Verdict::kTooClose) {
     conclusion = WhyTooClose(seen, seconds, at, limit, load, &part.lean);
   }
-  part.reason = fmt::format("{}, limit {}, needs {:g}%: {}{}", CountsText(seen, seconds, at, what),
-                            LimitText(limit), Percent(limit.quantile), conclusion, OpenText(seen));
+  part.reason =
+      fmt::format("{}, limit {}, needs {:g}%: {}{}", CountsText(seen, seconds, at, what),
+                  LimitText(limit), Percent(limit.quantile), conclusion, OpenText(seen, load));
   return part;
 }
 
@@ -340,10 +296,6 @@ Chosen ChooseFor(const Limit& limit, const SourceStep& source) {
 }
 
 }  // namespace
-
-bool HasSeenAll(double seen, double sent, const ClientLoad& load) {
-  return seen >= sent * (1 - kCountsApartShare) - 2 * load.in_flight;
-}
 
 ServerPart NoServerData(const Limit& limit, std::string reason) {
   return {.verdict = {.limit = limit, .verdict = Verdict::kNoData, .reason = std::move(reason)},
@@ -371,7 +323,7 @@ ServerPart JudgeLatency(const Limit& limit, const SourceStep& source, const Sour
                                     TraitsOf(chosen.signal).name));
   }
   const std::uint64_t needed = FewestForQuantile(limit.quantile);
-  Observed seen = Gather(chosen.signal, source, engines, gateway);
+  Observed seen = Observe(chosen.signal, source, engines, gateway);
   if (chosen.per_request) seen.evals = std::min(seen.all.n, load.evals.perhaps_answered());
   if (!seen.why_not.empty()) return NoServerData(limit, seen.why_not);
   if (needed == 0 || !std::isfinite(limit.value) || !(limit.value > 0)) {
@@ -382,14 +334,11 @@ ServerPart JudgeLatency(const Limit& limit, const SourceStep& source, const Sour
         limit, fmt::format("{} {}, at least {} are needed for P{:g}", seen.all.n - seen.evals,
                            chosen.what, needed, Percent(limit.quantile)));
   }
-  const std::uint64_t first_tokens = load.first_tokens + load.evals.answered_ns.size();
-  const bool counts_requests = chosen.per_request && limit.metric == Metric::kTtft;
-  if (counts_requests && !HasSeenAll(static_cast<double>(seen.all.n + seen.open),
-                                     static_cast<double>(first_tokens), load)) {
-    return NoServerData(
-        limit, fmt::format("it observed {} first tokens, and {} calls got one: a copy is not "
-                           "scraped, or a page stands still",
-                           seen.all.n, first_tokens));
+  if (const std::string unseen = Unseen(chosen.signal, seen, source, engines, gateway, load);
+      !unseen.empty()) {
+    ServerPart part = NoServerData(limit, unseen);
+    part.unseen = chosen.signal;
+    return part;
   }
   return {.verdict = Judge(limit, seen, load, chosen.what), .comparable = chosen.per_request};
 }

@@ -5,7 +5,8 @@
 // or under the smallest at or above it. Requests that were open at the end of the measured time
 // have no observation yet; at most as many as OpenWithoutObservation says (censoring.h). Where a
 // page came after they had ended, at most so many of them can have missed the limit as observations
-// between the two pages did, or were cut; else any of them can.
+// between the two pages did; else any of them can. Requests that their callers gave up before they
+// were observed missed it, wherever they are.
 //   pass   the interval of surely ÷ (n + open ones that may have missed) is above the quantile
 //   fail   that of (possibly + open ones that may have kept it) ÷ (n + those) is below it
 //   else   too close: by the buckets, by the open requests, or by chance, whichever it is

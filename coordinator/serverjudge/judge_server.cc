@@ -43,7 +43,7 @@ ServerPart JudgeOf(const Limit& limit, const SourceStep& source, const Sources& 
     case Metric::kInteractivity:
       return JudgeLatency(limit, source, sources.engines, sources.gateway, load);
     case Metric::kErrors:
-      return JudgeErrors(limit, source, load);
+      return JudgeErrors(limit, source, sources.engines, sources.gateway, load);
     case Metric::kToolCalls:
     case Metric::kEndToEndInteractivity:
     case Metric::kGoodput:
@@ -58,6 +58,19 @@ std::optional<ServerPart> JudgeIfThere(const Limit& limit, const SourceStep& sou
   return JudgeOf(limit, source, sources, load);
 }
 
+// A source that saw less than was sent: which of its targets it is, nobody knows.
+void TakeUnseen(const SourceStep& source, const ServerPart& part, ServerSummary& out) {
+  if (!part.unseen) return;
+  const std::string target = source.targets.size() == 1
+                                 ? source.targets.front()
+                                 : fmt::format("one of {}", source.targets.size());
+  out.not_got.push_back({.source = source.source,
+                         .target = target,
+                         .signal = *part.unseen,
+                         .missing = Missing::kNotAll,
+                         .why = part.verdict.reason});
+}
+
 void JudgeParts(const ServerStep& step, const Sources& sources, const ClientLoad& load,
                 ServerJudgement& out) {
   for (std::size_t i = 0; i < out.verdict.parts.size(); ++i) {
@@ -65,6 +78,8 @@ void JudgeParts(const ServerStep& step, const Sources& sources, const ClientLoad
     const auto index = static_cast<std::uint32_t>(i);
     const auto engines = JudgeIfThere(part.limit, sources.engines, sources, load);
     const auto gateway = JudgeIfThere(part.limit, sources.gateway, sources, load);
+    if (engines) TakeUnseen(sources.engines, *engines, out.summary);
+    if (gateway) TakeUnseen(sources.gateway, *gateway, out.summary);
     out.summary.parts.push_back({PartSource::kClient, index, part});
     if (engines) out.summary.parts.push_back({PartSource::kEngines, index, engines->verdict});
     if (gateway) out.summary.parts.push_back({PartSource::kGateway, index, gateway->verdict});
@@ -81,12 +96,10 @@ void TakeOutcomes(const SourceStep& source, ServerSummary& out) {
                         .continuity = Continuity::kWhole,
                         .why = ""};
     for (const SpanReading& span : source.spans) {
-      const auto& broken = span.whole.broken;
-      if (std::find(broken.begin(), broken.end(), t) == broken.end()) continue;
-      // Of several targets the source says the worst one's reason.
-      if (span.whole.continuity <= worst.continuity) continue;
-      worst.continuity = span.whole.continuity;
-      worst.why = broken.front() == t ? span.whole.continuity_why : "";
+      const BrokenTarget* broken = span.whole.Broken(t);
+      if (broken == nullptr || broken->continuity <= worst.continuity) continue;
+      worst.continuity = broken->continuity;
+      worst.why = broken->why;
     }
     if (worst.continuity != Continuity::kWhole) out.outcomes.push_back(std::move(worst));
   }
@@ -102,6 +115,8 @@ void TakeFigures(const SourceStep& source, ServerSummary& out) {
     for (const SpanReading& span : source.spans) {
       const SourceSignal& one = span.whole.Of(signal);
       whole = whole && one.reading.here() && one.reading.trusted;
+      // What counters lost, or counted twice, nobody knows.
+      whole = whole && (gauge || span.whole.whole());
       figure.partial = figure.partial || !one.lacking.empty();
       if (!one.reading.here()) continue;
       any = true;
@@ -137,8 +152,10 @@ void TakeFindings(const Sources& sources, const ClientLoad& load, ServerSummary&
   }
   if (!sources.engines.there() || !sources.gateway.there()) return;
   for (std::size_t i = 0; i < sources.engines.spans.size(); ++i) {
-    for (const IdentityCheck& check :
-         CheckGateway(sources.gateway.spans[i].whole, sources.engines.spans[i].whole)) {
+    const SourceReading& gateway = sources.gateway.spans[i].whole;
+    const SourceReading& engines = sources.engines.spans[i].whole;
+    if (!gateway.whole() || !engines.whole()) continue;
+    for (const IdentityCheck& check : CheckGateway(gateway, engines)) {
       // What is open is compared over time, below.
       if (check.state != IdentityCheck::State::kBroken || check.key == "open=in-engine") continue;
       if (IsApart(check, load)) out.findings.push_back(IdentityWords(check));
@@ -199,11 +216,15 @@ ClientLoad LoadOf(const StepEvidence& evidence, const StepVerdict& client,
                   .first_tokens = evidence.ttft_ns.count(),
                   .ok = of(Outcome::kOk),
                   .refused = of(Outcome::kRefused),
-                  .cut = of(Outcome::kCut),
+                  .hung_up = of(Outcome::kDeadline) + of(Outcome::kIdleTimeout) + of(Outcome::kCut),
                   .in_flight = evidence.requests_in_flight_mean,
                   .sent_share = client.sent_share,
                   .evals = evals};
-  for (const CellCounts& cell : evidence.cells) load.attempts += cell.attempts;
+  load.unanswered = std::min(load.hung_up, evidence.ttft_infinite);
+  for (const CellCounts& cell : evidence.cells) {
+    load.attempts += cell.attempts;
+    load.one_chunk += cell.rate_one_chunk;
+  }
   return load;
 }
 
@@ -222,7 +243,7 @@ ServerJudgement JudgeServer(const ServerStep& step, const StepVerdict& client,
     TakeFigures(*source, out.summary);
   }
   SweepEnd end = EndOfSweep(step.history, step.begin, step.end, sources.engines, sources.gateway,
-                            step.kv_full);
+                            step.kv_full, load);
   out.summary.ends_sweep = end.event;
   out.summary.ends_why = std::move(end.why);
   if (client.is_void) return out;

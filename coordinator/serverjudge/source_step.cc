@@ -81,6 +81,15 @@ TargetReading ReadWhole(const TargetSeries& target, const MeasuredSpan& span, co
   return ReadTarget(*target.mapping, some);
 }
 
+// Share of the span between the two pages, of which nobody knows more than half an exchange when
+// they were written.
+double Covered(const TargetReading& reading, const MeasuredSpan& span) {
+  const Duration time = std::min(reading.last - reading.last_uncertainty, span.to) -
+                        std::max(reading.first + reading.first_uncertainty, span.from);
+  return span.to > span.from ? std::clamp(ToSeconds(time) / ToSeconds(span.to - span.from), 0., 1.)
+                             : 1;
+}
+
 bool IsIdle(const TargetReading& reading) {
   bool any = false;
   for (const Signal signal : {Signal::kRunning, Signal::kWaiting, Signal::kOpenRequests}) {
@@ -141,6 +150,7 @@ SpanReading ReadSpan(const std::vector<const TargetSeries*>& targets, const Meas
     edges.push_back(EdgesOf(target->samples, span));
     readings.push_back(ReadWhole(*target, span, edges.back()));
     reading.idle.push_back(IsIdle(readings.back()));
+    reading.covered = std::min(reading.covered, Covered(readings.back(), span));
   }
   reading.whole = CombineTargets(readings);
   reading.seconds = ToSeconds(span.to - span.from);
@@ -201,10 +211,12 @@ std::string SourceStep::BrokenBy() const {
   Continuity worst = Continuity::kWhole;
   std::string words;
   for (const SpanReading& span : spans) {
-    if (span.whole.continuity <= worst) continue;
-    worst = span.whole.continuity;
-    words = fmt::format("{}: {} ({})", targets[span.whole.broken.front()], ContinuityWords(worst),
-                        span.whole.continuity_why);
+    for (const BrokenTarget& broken : span.whole.broken) {
+      if (broken.continuity <= worst) continue;
+      worst = broken.continuity;
+      words =
+          fmt::format("{}: {} ({})", targets[broken.target], ContinuityWords(worst), broken.why);
+    }
   }
   return words;
 }
@@ -221,6 +233,22 @@ double SourceStep::Increase(Signal signal) const {
   return sum;
 }
 
+double SourceStep::Last(Signal signal) const {
+  double sum = 0;
+  for (const SpanReading& span : spans) sum += span.whole.Of(signal).reading.gauge.last;
+  return sum;
+}
+
+double SourceStep::Covered() const {
+  double covered = 0;
+  double seconds = 0;
+  for (const SpanReading& span : spans) {
+    covered += span.covered * span.seconds;
+    seconds += span.seconds;
+  }
+  return seconds > 0 ? covered / seconds : 1;
+}
+
 SourceStep ReadSource(const SignalHistory& history, PartSource source,
                       std::span<const MeasuredSpan> spans) {
   SourceStep step{.source = source, .targets = {}, .spans = {}};
@@ -231,18 +259,17 @@ SourceStep ReadSource(const SignalHistory& history, PartSource source,
   return step;
 }
 
-std::optional<SourceReading> ReadGauges(const SignalHistory& history, PartSource source,
-                                        MonoTime from, MonoTime to) {
-  std::vector<TargetReading> readings;
+std::vector<TargetGauges> ReadGauges(const SignalHistory& history, PartSource source, MonoTime from,
+                                     MonoTime to) {
+  std::vector<TargetGauges> gauges;
   for (const TargetSeries* target : TargetsOf(history, source)) {
     std::vector<TargetSample> samples;
     for (const TargetSample& sample : target->samples) {
       if (sample.at >= from && sample.at <= to) samples.push_back(sample);
     }
-    readings.push_back(ReadTarget(*target->mapping, samples));
+    gauges.push_back({target->name, ReadTarget(*target->mapping, samples)});
   }
-  if (readings.empty()) return std::nullopt;
-  return CombineTargets(readings);
+  return gauges;
 }
 
 }  // namespace plimsoll

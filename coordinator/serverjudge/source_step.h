@@ -35,6 +35,8 @@ struct SpanReading {
   // target.
   std::optional<SourceReading> after;
   double seconds = 0;
+  // Share of the time between the pages of its ends, of the target that has the least of it.
+  double covered = 1;
 };
 
 struct SourceStep {
@@ -54,6 +56,10 @@ struct SourceStep {
   bool Trusted(Signal signal) const;
   // Of a counter, over all spans; whatever targets lack.
   double Increase(Signal signal) const;
+  // Of a gauge on the last pages of the spans, added up.
+  double Last(Signal signal) const;
+  // SpanReading::covered of all spans.
+  double Covered() const;
 };
 
 // The source's name in a SignalHistory.
@@ -62,9 +68,13 @@ std::string_view KeyOf(PartSource source);
 SourceStep ReadSource(const SignalHistory& history, PartSource source,
                       std::span<const MeasuredSpan> spans);
 
-// All of the source's pages from one instant to another, of gauges: counters may lack an end.
-// Absent: it has no target.
-std::optional<SourceReading> ReadGauges(const SignalHistory& history, PartSource source,
-                                        MonoTime from, MonoTime to);
+// All of a target's pages from one instant to another, of gauges: counters may lack an end.
+struct TargetGauges {
+  std::string target;  // Its name.
+  TargetReading reading;
+};
+// By target; empty: the source has none.
+std::vector<TargetGauges> ReadGauges(const SignalHistory& history, PartSource source, MonoTime from,
+                                     MonoTime to);
 
 }  // namespace plimsoll

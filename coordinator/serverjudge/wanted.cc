@@ -2,12 +2,33 @@
 
 #include <algorithm>
 
+#include "fmt/format.h"
+
 namespace plimsoll {
 namespace {
 
 bool AnyOn(const std::vector<Limit>& limits, Metric metric) {
   return std::any_of(limits.begin(), limits.end(),
                      [metric](const Limit& limit) { return limit.metric == metric; });
+}
+
+// What a target counted, where its counters did not count on.
+void AddResets(const SourceStep& source, const SpanReading& span, Signal signal,
+               std::vector<NotGotSignal>& missing) {
+  if (TraitsOf(signal).kind == SignalKind::kGauge) return;
+  for (const BrokenTarget& broken : span.whole.broken) {
+    const std::string& target = source.targets[broken.target];
+    const bool known = std::any_of(missing.begin(), missing.end(), [&](const NotGotSignal& one) {
+      return one.target == target && one.signal == signal;
+    });
+    if (known) continue;
+    missing.push_back({.source = source.source,
+                       .target = target,
+                       .signal = signal,
+                       .missing = Missing::kReset,
+                       .why = fmt::format("{}{}{}", ContinuityWords(broken.continuity),
+                                          broken.why.empty() ? "" : ": ", broken.why)});
+  }
 }
 
 }  // namespace
@@ -45,6 +66,7 @@ std::vector<NotGotSignal> NotGotOf(const SourceStep& source, const std::vector<S
         });
         if (!known) missing.push_back(std::move(one));
       }
+      AddResets(source, span, signal, missing);
     }
   }
   return missing;

@@ -12,8 +12,8 @@ namespace plimsoll {
 // In a fixed order; each once. `limits` are those that the step is judged by.
 std::vector<Signal> WantedOf(PartSource source, const std::vector<Limit>& limits);
 
-// One entry for each wanted signal and target that lacks it, in some measured time. A copy that was
-// idle lacks nothing.
+// One entry for each wanted signal and target that lacks it, in some measured time, or whose
+// counters did not count on. A copy that was idle lacks nothing.
 std::vector<NotGotSignal> NotGotOf(const SourceStep& source, const std::vector<Signal>& wanted);
 
 }  // namespace plimsoll

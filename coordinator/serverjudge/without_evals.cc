@@ -45,4 +45,17 @@ void TakeOut(std::uint64_t hits, std::uint64_t misses, std::vector<BlockCount>* 
   }
 }
 
+void TurnToHits(std::uint64_t count, std::vector<BlockCount>* blocks) {
+  if (blocks->empty()) return;
+  std::vector<std::uint64_t> missed;
+  for (const BlockCount& block : *blocks) missed.push_back(block.n - std::min(block.hits, block.n));
+  const std::vector<std::uint64_t> turned = Split(count, missed);
+  for (std::size_t i = 0; i < blocks->size(); ++i) {
+    (*blocks)[i].hits += turned[i];
+    count -= std::min(count, turned[i]);
+  }
+  blocks->back().n += count;
+  blocks->back().hits += count;
+}
+
 }  // namespace plimsoll

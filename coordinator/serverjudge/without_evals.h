@@ -13,4 +13,8 @@ namespace plimsoll {
 // of them, and no more than there are.
 void TakeOut(std::uint64_t hits, std::uint64_t misses, std::vector<BlockCount>* blocks);
 
+// Makes hits of so many misses, of each block's in proportion; what there are too few for becomes
+// hits beside them, in the last block.
+void TurnToHits(std::uint64_t count, std::vector<BlockCount>* blocks);
+
 }  // namespace plimsoll

@@ -124,17 +124,17 @@ std::string DecidabilityWords(std::span<const double> edges, double limit, doubl
   }
   if (!around.over.has_value()) {
     return fmt::format(
-        "{} lies beyond the last edge, {} {}: a {} on the near side of that is known to keep it, "
-        "and "
-        "none can be seen to miss it",
-        at, number(*around.under), unit, percentile);
+        "{} lies beyond the last edge: a {} can be seen to keep it, and never to miss it; limits "
+        "of "
+        "{} {} or {} can be decided",
+        at, percentile, number(*around.under), unit, as_rate ? "more" : "less");
   }
-  if (!around.under.has_value()) {
+  // No time per token is 0: as a rate there is no such edge.
+  if (!around.under.has_value() || (as_rate && *around.under <= 0)) {
     return fmt::format(
-        "{} lies before the first edge, {} {}: a {} on the far side of that is known to miss it, "
-        "and "
-        "none can be seen to keep it",
-        at, number(*around.over), unit, percentile);
+        "{} lies before the first edge: a {} can be seen to miss it, and never to keep it; limits "
+        "of {} {} or {} can be decided",
+        at, percentile, number(*around.over), unit, as_rate ? "less" : "more");
   }
   const std::string under = number(*around.under);
   const std::string over = number(*around.over);

@@ -1,5 +1,5 @@
-// The ways in which a wanted signal can be missing: four different statements about a server, and
-// two about its mapping. Pure.
+// The ways in which a wanted signal can be missing: four different statements about a server, two
+// about its mapping, and two about numbers that are there and do not hold for the step. Pure.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace plimsoll {
 
-// Kept with runs: never renumber.
+// Kept with runs: never renumber. The highest is kMissingLast.
 enum class Missing : std::uint8_t {
   kNot = 0,        // It is there.
   kNoName = 1,     // The page was read, and no such name is on it.
@@ -16,7 +16,11 @@ enum class Missing : std::uint8_t {
   kNoPage = 4,     // The page could not be read.
   kByDesign = 5,   // This kind of server has none; the mapping says why.
   kNotMapped = 6,  // The mapping says neither where it is nor why there is none.
+  kReset = 7,      // It was there, and did not count on.
+  kNotAll = 8,     // It was there, and is not of all that was sent.
 };
+
+inline constexpr Missing kMissingLast = Missing::kNotAll;
 
 // "the name is not on the page".
 constexpr std::string_view MissingWords(Missing missing) {
@@ -35,6 +39,10 @@ constexpr std::string_view MissingWords(Missing missing) {
       return "this kind of server has none";
     case Missing::kNotMapped:
       return "the mapping does not name it";
+    case Missing::kReset:
+      return "its counters did not count on";
+    case Missing::kNotAll:
+      return "it is not of all that was sent";
   }
   return "";
 }

@@ -26,7 +26,7 @@ double CombinedNow(Combine combine, const std::vector<double>& values) {
 }
 
 // Targets are read at instants of their own: between two of its pages a target's value stands, and
-// the common track begins where every target has shown one.
+// the common track has the instants at which every target's does. Empty: there are none.
 std::vector<TrackPoint> CommonTrack(const std::vector<const GaugeReading*>& gauges,
                                     Combine combine) {
   std::vector<MonoTime> instants;
@@ -39,14 +39,32 @@ std::vector<TrackPoint> CommonTrack(const std::vector<const GaugeReading*>& gaug
   std::vector<TrackPoint> track;
   for (const MonoTime at : instants) {
     std::vector<double> values;
+    MonoTime until = MonoTime::max();
     for (std::size_t i = 0; i < gauges.size(); ++i) {
       const std::vector<TrackPoint>& points = gauges[i]->track;
       while (next[i] < points.size() && points[next[i]].at <= at) ++next[i];
-      if (next[i] > 0) values.push_back(points[next[i] - 1].value);
+      if (next[i] == 0 || points[next[i] - 1].until < at) continue;
+      // Where the next page follows at once, the value changes and nothing is lost.
+      const TrackPoint& now = points[next[i] - 1];
+      const bool follows = next[i] < points.size() && now.until >= points[next[i]].at;
+      if (!follows) until = std::min(until, now.until);
+      values.push_back(now.value);
     }
-    if (values.size() == gauges.size()) track.push_back({at, CombinedNow(combine, values)});
+    if (values.size() == gauges.size()) {
+      track.push_back({.at = at, .value = CombinedNow(combine, values), .until = until});
+    }
   }
   return track;
+}
+
+// Each target has the gauge, and no two of them at one time.
+void MissTogether(std::size_t targets, SourceSignal& source) {
+  source.reading.missing = Missing::kNoPage;
+  source.reading.why = "no instant is known of every target";
+  source.lacking.clear();
+  for (std::size_t i = 0; i < targets; ++i) {
+    source.lacking.push_back({i, Missing::kNoPage, source.reading.why});
+  }
 }
 
 SourceSignal Combined(std::span<const TargetReading> targets, Signal signal) {
@@ -77,8 +95,11 @@ SourceSignal Combined(std::span<const TargetReading> targets, Signal signal) {
   const bool is_gauge = TraitsOf(signal).kind == SignalKind::kGauge;
   if (is_gauge && gauges.size() > 1) {
     std::vector<TrackPoint> track = CommonTrack(gauges, source.reading.combine);
-    // Never empty: the latest instant has a value of every target.
-    source.reading.gauge = GaugeOf(std::move(track));
+    if (track.empty()) {
+      MissTogether(targets.size(), source);
+    } else {
+      source.reading.gauge = GaugeOf(std::move(track));
+    }
   }
   return source;
 }
@@ -93,6 +114,13 @@ const SourceSignal& SourceReading::Of(Signal signal) const {
   return *found;
 }
 
+const BrokenTarget* SourceReading::Broken(std::size_t target) const {
+  const auto found = std::find_if(broken.begin(), broken.end(), [target](const BrokenTarget& one) {
+    return one.target == target;
+  });
+  return found == broken.end() ? nullptr : &*found;
+}
+
 SourceReading CombineTargets(std::span<const TargetReading> targets) {
   PLIMSOLL_CHECK(!targets.empty());
   SourceReading source;
@@ -101,7 +129,7 @@ SourceReading CombineTargets(std::span<const TargetReading> targets) {
   }
   for (std::size_t i = 0; i < targets.size(); ++i) {
     if (targets[i].continuity == Continuity::kWhole) continue;
-    source.broken.push_back(i);
+    source.broken.push_back({i, targets[i].continuity, targets[i].continuity_why});
     if (targets[i].continuity <= source.continuity) continue;
     source.continuity = targets[i].continuity;
     source.continuity_why = targets[i].continuity_why;

@@ -29,12 +29,22 @@ struct SourceSignal {
   bool complete() const { return reading.here() && lacking.empty(); }
 };
 
+// A target whose counters did not count on.
+struct BrokenTarget {
+  std::size_t target = 0;  // Index.
+  Continuity continuity = Continuity::kReset;
+  std::string why;
+};
+
 struct SourceReading {
   std::vector<SourceSignal> signals;  // Every signal, in AllSignals()'s order.
-  // Targets whose counters were not whole, with the worst and why.
+  std::vector<BrokenTarget> broken;   // In the order of the targets.
+  // The worst of what happened; with its reason.
   Continuity continuity = Continuity::kWhole;
   std::string continuity_why;
-  std::vector<std::size_t> broken;
+
+  bool whole() const { return broken.empty(); }
+  const BrokenTarget* Broken(std::size_t target) const;  // Null: it is whole.
 
   const SourceSignal& Of(Signal signal) const;
 };

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/base/text.h"
+#include "coordinator/signals/gauge_track.h"
 #include "fmt/format.h"
 
 namespace plimsoll {
@@ -56,6 +57,7 @@ void TargetFold::Add(const TargetSample& sample) {
   if (!sample.readable()) {
     ++reading_.unreadable;
     unreadable_why_ = Printable(MessageOf(sample.status), kShownBytes);
+    for (State& state : states_) Miss(state);
     return;
   }
   const bool baseline = reading_.pages++ == 0;
@@ -167,7 +169,9 @@ void TargetFold::Take(std::size_t signal, const TargetSample& sample, bool from_
   if (found) state.alternative = entry.alternative;
   if (mapping_.signals[signal].derivation != Derivation::kLifetimeMean &&
       IsGauge(mapping_.signals[signal])) {
+    const std::size_t before = state.track.size();
     if (found) TakeGauge(signal, entry, sample);
+    if (state.track.size() == before) Miss(state);
     return;
   }
   if (renamed) {
@@ -272,7 +276,9 @@ void TargetFold::TakeGauge(std::size_t signal, const Selection::Entry& entry,
   }
   if (values.empty()) return;
   const double value = Combined(mapping.combine, values);
-  if (std::isfinite(value)) states_[signal].track.push_back({sample.at, value});
+  if (!std::isfinite(value)) return;
+  states_[signal].track.push_back({.at = sample.at, .value = value});
+  states_[signal].missed.push_back(false);
 }
 
 double TargetFold::PrintError(double value) const {
@@ -372,8 +378,9 @@ void TargetFold::FillCounter(const SignalMapping& mapping, const State& state,
 void TargetFold::FillGauge(const SignalMapping& mapping, const State& state,
                            SignalReading& reading) const {
   std::vector<TrackPoint> track = state.track;
+  LetStand(state.missed, track);
   if (mapping.derivation == Derivation::kLifetimeMean && state.weight > 0) {
-    track = {{reading_.last, state.weighted / state.weight * mapping.scale}};
+    track = {{.at = reading_.last, .value = state.weighted / state.weight * mapping.scale}};
   }
   if (track.empty()) {
     reading.missing = Missing::kNothing;

@@ -45,6 +45,8 @@ class TargetFold {
     bool no_infinity = false;
     bool too_many_lists = false;  // Of buckets.
     std::vector<TrackPoint> track;
+    // By point: a page after it, before the next one's, could not be read or had no value.
+    std::vector<bool> missed;
   };
   // What a page shows against the one before it.
   struct Falls {
@@ -66,6 +68,9 @@ class TargetFold {
   void TakeHistogram(State& state, const Selection::Child& child, const double* now,
                      const double* before, double scale);
   void TakeGauge(std::size_t signal, const Selection::Entry& entry, const TargetSample& sample);
+  static void Miss(State& state) {
+    if (!state.missed.empty()) state.missed.back() = true;
+  }
   SignalReading Reading(Signal signal) const;
   void Fill(const SignalMapping& mapping, const State& state, SignalReading& reading) const;
   static void FillHistogram(const State& state, SignalReading& reading);

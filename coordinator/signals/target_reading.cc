@@ -14,14 +14,16 @@ GaugeReading GaugeOf(std::vector<TrackPoint> track) {
   gauge.min = track.front().value;
   gauge.max = track.front().value;
   double weighted = 0;
+  double time = 0;
   for (std::size_t i = 0; i < track.size(); ++i) {
     gauge.min = std::min(gauge.min, track[i].value);
     gauge.max = std::max(gauge.max, track[i].value);
     if (i + 1 < track.size()) {
-      weighted += track[i].value * ToSeconds(track[i + 1].at - track[i].at);
+      const double stood = ToSeconds(std::min(track[i].until, track[i + 1].at) - track[i].at);
+      weighted += track[i].value * stood;
+      time += stood;
     }
   }
-  const double time = ToSeconds(track.back().at - track.front().at);
   gauge.mean = time > 0 ? weighted / time : gauge.last;
   gauge.track = std::move(track);
   return gauge;
@@ -30,7 +32,10 @@ GaugeReading GaugeOf(std::vector<TrackPoint> track) {
 Duration LongestAtLeast(const GaugeReading& gauge, double threshold) {
   Duration longest{};
   const TrackPoint* begin = nullptr;
+  const TrackPoint* before = nullptr;
   for (const TrackPoint& point : gauge.track) {
+    if (before != nullptr && before->until < point.at) begin = nullptr;
+    before = &point;
     if (!(point.value >= threshold)) {
       begin = nullptr;
       continue;

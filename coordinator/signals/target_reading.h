@@ -33,7 +33,15 @@ namespace plimsoll {
 struct TrackPoint {
   MonoTime at{};
   double value = 0;
+  // Until when it is taken to stand: the next page that had a value, or for a while where none came
+  // or could be read (LetStand). Of the last one maybe later than anything was seen.
+  MonoTime until = MonoTime::max();
 };
+
+// A value outlives so many of the usual times between two pages, where one could not be read or
+// lacked it; where nobody asked meanwhile, since an exchange took long, at least kStandsUnasked.
+inline constexpr int kStandsIntervals = 2;
+inline constexpr Duration kStandsUnasked = 5s;
 
 // A gauge is what the server last wrote, not what is now: its largest value and its mean over time
 // mean something, a single one little.
@@ -42,12 +50,12 @@ struct GaugeReading {
   double last = 0;
   double min = 0;
   double max = 0;
-  double mean = 0;  // Each value weighed by the time until the next page.
+  double mean = 0;  // Each value weighed by the time for which it stood.
 };
 // Of a track with at least one point.
 GaugeReading GaugeOf(std::vector<TrackPoint> track);
-// The longest time, from page to page, in which every page showed at least `threshold`. A single
-// page shows no time.
+// The longest time, from page to page, in which every page showed at least `threshold`, without a
+// time of which nothing is known. A single page shows no time.
 Duration LongestAtLeast(const GaugeReading& gauge, double threshold);
 
 struct SignalReading {

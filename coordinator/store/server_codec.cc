@@ -78,7 +78,7 @@ Status ReadLists(const v1::StoredServer& in, ServerSummary* out) {
     NotGotSignal missing{.target = stored.target(), .why = stored.why()};
     if (!TakeServer(stored.source(), &missing.source) ||
         !TakeSignal(stored.signal(), &missing.signal) ||
-        !Take(stored.missing(), 1, static_cast<int>(Missing::kNotMapped), &missing.missing)) {
+        !Take(stored.missing(), 1, static_cast<int>(kMissingLast), &missing.missing)) {
       return Damaged();
     }
     out->not_got.push_back(std::move(missing));

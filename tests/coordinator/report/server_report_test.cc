@@ -103,6 +103,17 @@ TEST(ServerReport, WantedAndNotGotSaysEachThingOnce) {
                           HasSubstr("(at 15 sessions)")));
 }
 
+TEST(ServerReport, CountersThatFellAreResetsAndOnlyAProcessRestarts) {
+  ServerSummary server;
+  server.outcomes = {{PartSource::kEngines, "engine-0", Continuity::kReset, "a fell from 3 to 1"},
+                     {PartSource::kEngines, "engine-1", Continuity::kRestarted, "its start moved"}};
+  const auto lines = ServerLines(server);
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[0].first, "resets");
+  EXPECT_EQ(lines[0].second, "engines: engine-0: counters fell (a fell from 3 to 1)");
+  EXPECT_EQ(lines[1].first, "restarts");
+}
+
 TEST(ServerReport, ARunWhoseServersWereNotAskedSaysNothingOfThem) {
   const std::string text = TextReport(testing::SampleRun());
   for (const char* word : {"wanted and not got", "drain", "engines", "gateway:"}) {

@@ -104,12 +104,27 @@ TEST(SourceFindings, WithoutAnyTargetItSaysSo) {
               ::testing::Contains(HasSubstr("no server's page was found")));
 }
 
-TEST(SourceFindings, LimitsThatNoServerCanSayAreWarnings) {
-  const Limit tier{.metric = Metric::kTtft, .quantile = 0.9, .value = 5, .tier = "heavy"};
+TEST(SourceFindings, LimitsThatNoServerCanSayBlockWhereTheServerJudges) {
   const SignalHistory history{{Series("engines", "a", "vllm", VllmPage(1, 1))}};
-  const auto findings = SourceFindings(history, {{tier}}, JudgeMode::kServer);
-  EXPECT_THAT(TextsOf(findings, FindingLevel::kWarning),
-              ElementsAre(HasSubstr("do not tell tiers apart")));
+  const Limit limits[] = {
+      {.metric = Metric::kTtft, .quantile = 0.9, .value = 5, .tier = "heavy"},
+      {.metric = Metric::kToolCalls, .quantile = 0, .value = 0.01},
+      {.metric = Metric::kEndToEndInteractivity, .quantile = 0.9, .value = 10},
+      {.metric = Metric::kGoodput, .quantile = 0.95, .value = 10},
+  };
+  for (const Limit& limit : limits) {
+    const auto server = SourceFindings(history, {{limit}}, JudgeMode::kServer);
+    EXPECT_THAT(
+        TextsOf(server, FindingLevel::kBlocking),
+        ElementsAre(AllOf(HasSubstr("no server's numbers say it"), HasSubstr("use judge: both"))));
+    const auto both = SourceFindings(history, {{limit}}, JudgeMode::kBoth);
+    EXPECT_THAT(TextsOf(both, FindingLevel::kBlocking), ElementsAre());
+    EXPECT_EQ(TextsOf(both, FindingLevel::kWarning).size(), 1u);
+    EXPECT_EQ(SourceFindings(history, {{limit}}, JudgeMode::kClient).size(), 1u);
+  }
+  EXPECT_THAT(
+      TextsOf(SourceFindings(history, {{limits[0]}}, JudgeMode::kBoth), FindingLevel::kWarning),
+      ElementsAre(HasSubstr("do not tell tiers apart")));
 }
 
 TEST(Decidability, EachLimitAndEachListOfEdgesOnce) {

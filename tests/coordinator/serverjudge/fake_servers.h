@@ -91,8 +91,11 @@ class FakeEngine final : public FakeTarget {
   FakeHistogram ttft{
       {.001, .005, .01, .02, .04, .06, .08, .1, .25, .5, .75, 1, 2.5, 5, 7.5, 10, 20}};
   FakeHistogram per_token{{.01, .025, .05, .075, .1, .15, .2, .3, .4, .5, .75, 1, 2.5}};
+  FakeHistogram gaps = per_token;
   bool has_per_token = true;
+  bool has_gaps = false;
   bool has_ttft = true;
+  bool has_counters = true;
   bool has_gauges = true;
   double running = 0;
   double waiting = 0;
@@ -105,12 +108,13 @@ class FakeEngine final : public FakeTarget {
   void Answer(double ttft_s, double per_token_s = 0.02) {
     ttft.Observe(ttft_s);
     per_token.Observe(per_token_s);
+    gaps.Observe(per_token_s, 99);
     ++finished;
     tokens_out += 100;
   }
   void Restart() {
     ttft = FakeHistogram(ttft.edges);
-    per_token = FakeHistogram(per_token.edges);
+    gaps = per_token = FakeHistogram(per_token.edges);
     finished = tokens_out = 0;
     start_time += 1000;
   }
@@ -126,12 +130,17 @@ class FakeEngine final : public FakeTarget {
     }
     text += fmt::format(
         "vllm:kv_cache_usage_perc{{model_name=\"m\"}} {}\n"
-        "vllm:request_success_total{{model_name=\"m\",finished_reason=\"stop\"}} {}\n"
-        "vllm:generation_tokens_total{{model_name=\"m\"}} {}\n"
         "process_start_time_seconds {}\n",
-        kv, finished, tokens_out, start_time);
+        kv, start_time);
+    if (has_counters) {
+      text += fmt::format(
+          "vllm:request_success_total{{model_name=\"m\",finished_reason=\"stop\"}} {}\n"
+          "vllm:generation_tokens_total{{model_name=\"m\"}} {}\n",
+          finished, tokens_out);
+    }
     if (has_ttft) text += ttft.Lines("vllm:time_to_first_token_seconds");
     if (has_per_token) text += per_token.Lines("vllm:request_time_per_output_token_seconds");
+    if (has_gaps) text += gaps.Lines("vllm:inter_token_latency_seconds");
     return text;
   }
 };

@@ -113,6 +113,10 @@ TEST(JudgeWithEvals, QuickOnesHideNoSlowLoad) {
   EXPECT_EQ(told.part().verdict, Verdict::kFail) << told.part().reason;
   EXPECT_THAT(told.part().reason, HasSubstr("up to 2400 of them are evals'"));
   EXPECT_NEAR(told.part().share_low, 0.8, 0.1);
+  // What capacity is made of is the load's: 80% of its 600, not 96% of 3000.
+  EXPECT_EQ(told.part().n, 600u);
+  EXPECT_NEAR(told.part().share_within, 0.8, 0.01);
+  EXPECT_GT(told.part().value, 5.) << "nor is the P90 that of the evals";
   // Ones that ended late may have begun late.
   const Judged open =
       Judge(history, JudgeMode::kServer, parts, LoadWith(Quick(2400, 30'000'000'000)));
@@ -132,6 +136,7 @@ TEST(JudgeWithEvals, AHealthyLoadPassesAndTheCountsAreTheLoads) {
             LoadWith(Quick(60, 1'000'000'000)));
   EXPECT_EQ(judged.part(0).verdict, Verdict::kPass) << judged.part(0).reason;
   EXPECT_EQ(judged.part(1).verdict, Verdict::kPass) << judged.part(1).reason;
+  EXPECT_EQ(judged.part(0).n, 600u) << "and 60 are the evals'";
   EXPECT_EQ(judged.part(1).n, 600u);
   EXPECT_THAT(judged.part(1).reason, HasSubstr("60 evals are left out"));
   EXPECT_EQ(judged.judgement.counts.requests, 600u);

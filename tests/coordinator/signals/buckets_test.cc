@@ -133,9 +133,16 @@ TEST(Buckets, WhatTheyDecideIsSaidBeforeAWindowIsSpent) {
               AllOf(HasSubstr("5.3 s lies between the edges 5 and 7.5 s"), HasSubstr("P90"),
                     HasSubstr("limits of 5 s and 7.5 s can")));
   EXPECT_EQ(DecidabilityWords(vllm, 5, 0.9, "s"), "");
-  EXPECT_THAT(DecidabilityWords(vllm, 12, 0.99, "s"), HasSubstr("none can be seen to miss it"));
-  EXPECT_THAT(DecidabilityWords(vllm, 1, 0.9, "s"), HasSubstr("none can be seen to keep it"));
+  EXPECT_THAT(DecidabilityWords(vllm, 12, 0.99, "s"),
+              HasSubstr("never to miss it; limits of 10 s or less can"));
+  EXPECT_THAT(DecidabilityWords(vllm, 1, 0.9, "s"),
+              HasSubstr("never to keep it; limits of 2.5 s or more can"));
   EXPECT_THAT(DecidabilityWords({}, 1, 0.9, "s"), HasSubstr("no buckets"));
+  EXPECT_THAT(DecidabilityWords(std::vector<double>{0, 1}, 0.1, 0.9, "tok/s", true),
+              AllOf(HasSubstr("10 tok/s lies before the first edge"),
+                    HasSubstr("limits of 1 tok/s or less can"), Not(HasSubstr("inf"))));
+  EXPECT_THAT(DecidabilityWords(std::vector<double>{0.1, 1}, 2, 0.9, "tok/s", true),
+              HasSubstr("limits of 1 tok/s or more can"));
   const std::vector<double> gateway = {0.01, 0.025, 0.05, 0.075, 0.1, 0.15};
   EXPECT_EQ(DecidabilityWords(gateway, 1.0 / 10, 0.9, "tok/s", true), "");
   EXPECT_EQ(

@@ -66,6 +66,39 @@ TEST(SourceReading, GaugesReadAtDifferentTimesStandUntilTheNextPage) {
   EXPECT_EQ(gauge.track[2].value, 12);
 }
 
+TEST(SourceReading, ATargetThatIsGoneIsNotCarriedOn) {
+  const Mapping mapping = Map();
+  TargetReader a(std::make_shared<const Mapping>(mapping), {});
+  TargetReader b(std::make_shared<const Mapping>(mapping), {});
+  const auto samples = [](TargetReader& reader, int value, int from, int to, bool fails) {
+    std::vector<TargetSample> some;
+    for (int second = 0; second < 60; second += 2) {
+      const MonoTime at = MonoTime() + std::chrono::seconds(second);
+      if (second >= from && second < to) {
+        some.push_back(reader.Read(PageFrom(fmt::format("kv {}\n", value)), at, 1ms));
+      } else if (fails) {
+        some.push_back(TargetReader::Unreadable(absl::UnavailableError("gone"), at, 1ms));
+      }
+    }
+    return some;
+  };
+  const auto gauge = [&](const std::vector<TargetSample>& one,
+                         const std::vector<TargetSample>& other) {
+    const TargetReading targets[] = {ReadTarget(mapping, one), ReadTarget(mapping, other)};
+    return CombineTargets(targets).Of(Signal::kKvFill);
+  };
+  for (const bool fails : {true, false}) {
+    const SourceSignal full = gauge(samples(a, 97, 0, 10, fails), samples(b, 40, 0, 60, true));
+    EXPECT_TRUE(full.reading.here());
+    // Seen until 8 s, taken to stand for two pages more where they fail.
+    EXPECT_LE(LongestAtLeast(full.reading.gauge, 90), 12s) << fails;
+    EXPECT_EQ(full.reading.gauge.max, 97);
+  }
+  const SourceSignal apart = gauge(samples(a, 97, 0, 10, true), samples(b, 40, 30, 60, true));
+  EXPECT_FALSE(apart.reading.here());
+  EXPECT_EQ(apart.lacking.size(), 2u);
+}
+
 TEST(SourceReading, OneOfTwoMissingIsNoWholeAndIsListed) {
   const std::string page = Histogram("ttft", "5", 1, 2) + "req 5\n";
   const std::vector<TargetReading> targets = {ReadingOf(Map(), {page, page + "run 1\n"}),
@@ -103,7 +136,24 @@ TEST(SourceReading, ARestartOfOneIsSaidOfTheSource) {
   const SourceReading source = CombineTargets(targets);
   EXPECT_EQ(source.continuity, Continuity::kRestarted);
   EXPECT_EQ(source.continuity_why, "its start time moved");
-  EXPECT_THAT(source.broken, ElementsAre(1));
+  ASSERT_EQ(source.broken.size(), 1u);
+  EXPECT_EQ(source.broken[0].target, 1u);
+}
+
+TEST(SourceReading, EachTargetThatIsBrokenHasItsOwnReason) {
+  const SourceReading source = CombineTargets(
+      std::vector<TargetReading>{ReadingOf(Map(), {"req 5\n", "req 6\n"}),
+                                 ReadingOf(Map(), {"req 500\nrun 1\n", "req 100\nrun 1\n"}),
+                                 ReadingOf(Map(), {"req 5\nprocess_start_time_seconds 100\n",
+                                                   "req 6\nprocess_start_time_seconds 200\n"})});
+  ASSERT_EQ(source.broken.size(), 2u);
+  EXPECT_EQ(source.Broken(0), nullptr);
+  ASSERT_NE(source.Broken(1), nullptr);
+  EXPECT_EQ(source.Broken(1)->continuity, Continuity::kReset);
+  EXPECT_EQ(source.Broken(1)->why, "req fell from 500 to 100");
+  ASSERT_NE(source.Broken(2), nullptr);
+  EXPECT_EQ(source.Broken(2)->why, "its start time moved");
+  EXPECT_EQ(source.continuity, Continuity::kRestarted);
 }
 
 TEST(SourceReading, InteractivityIsPerGapWhereNothingElseIs) {

@@ -243,7 +243,7 @@ TEST(TargetReading, CopiesOfOneEventAreOneTheirRanksAreSummed) {
 TEST(TargetReading, GaugesHaveAMaximumAndAMeanOverTime) {
   TargetReader reader(std::make_shared<const Mapping>(Map()), {});
   std::vector<TargetSample> samples;
-  const std::pair<int, int> points[] = {{0, 10}, {10, 20}, {40, 5}, {50, 7}};
+  const std::pair<int, int> points[] = {{0, 10}, {10, 20}, {30, 5}, {40, 7}};
   for (const auto& [second, value] : points) {
     const Page page =
         PageFrom(fmt::format("run{{r=\"0\"}} {}\nrun{{r=\"1\"}} 1\nkv{{r=\"0\"}} {}\n"
@@ -258,12 +258,12 @@ TEST(TargetReading, GaugesHaveAMaximumAndAMeanOverTime) {
   EXPECT_EQ(run.last, 8);
   EXPECT_EQ(run.min, 6);
   EXPECT_EQ(run.max, 21);
-  EXPECT_DOUBLE_EQ(run.mean, (11 * 10 + 21 * 30 + 6 * 10) / 50.0);
+  EXPECT_DOUBLE_EQ(run.mean, (11 * 10 + 21 * 20 + 6 * 10) / 40.0);
   const GaugeReading& kv = reading.Of(Signal::kKvFill).gauge;
   EXPECT_DOUBLE_EQ(kv.max, 2);  // The fullest rank.
   EXPECT_DOUBLE_EQ(kv.last, 0.7);
   EXPECT_EQ(LongestAtLeast(kv, 0.95), 10s);  // From the first page to the second one.
-  EXPECT_EQ(LongestAtLeast(kv, 0.5), 50s);
+  EXPECT_EQ(LongestAtLeast(kv, 0.5), 40s);
   EXPECT_EQ(LongestAtLeast(kv, 1.5), 0s);                 // One page shows no time.
   EXPECT_EQ(reading.Of(Signal::kAwake).gauge.last, 0.5);  // 6 of 4 + 8.
   EXPECT_EQ(reading.Of(Signal::kWaiting).gauge.last, 2);  // What is added may be absent.

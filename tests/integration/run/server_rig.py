@@ -26,7 +26,7 @@ target:
   model: plimsoll-rehearsal
   affinity: {{play: X-Session-ID}}
   idle_timeout: 20s
-  call_deadline: 30s
+  call_deadline: {call_deadline}
 corpus: {{synthetic: agentx, seed: 1, heavy: {heavy}, light: 8, scale: 40}}
 mix: {mix}
 sweep: {{sessions: {sessions}, target: {target}, warm_up: {warm_up}, measure: {measure}, block: 1s,
@@ -61,6 +61,7 @@ DEFAULTS = {
     "warm_up": "1s",
     "measure": "5s",
     "drain_limit": "4s",
+    "call_deadline": "30s",
     "prime_limit": "1s",
     "bar": "{ttft_p50: 5s, interactivity_p50: 10 tok/s, errors: 10%}",
     "engines": (0, 1),

@@ -74,6 +74,26 @@ class ServerSignals(RigCase):
         self.assertEqual(run.wait_exit(), 4, run.text())
         self.assertIn("judge: server needs it", " ".join(run.text().split()))
 
+    def test_a_part_that_no_server_counts_blocks_before_the_window_is_spent(self):
+        gateway = self.gateway()
+        engines = f"engines: [{{url: \"{self.page_of(gateway)}\", kind: vllm}}]"
+        bar = "{ttft_p50: 5s, end_to_end_interactivity_p50: 1 tok/s}"
+
+        def scenario(judge):
+            return self.scenario(gateway.url, more=f"signals: {{{engines}, judge: {judge}}}", bar=bar)
+
+        # `check` ends as the run would.
+        code, checked = self.command("check", scenario("server"))
+        self.assertEqual(code, 4, checked.text())
+        self.assertRegex(" ".join(checked.text().split()), "blocks .*use judge: both")
+        code, offline = self.command("check", scenario("server"), "--offline")
+        self.assertEqual(code, 0, offline.text())
+        code, both = self.command("check", scenario("both"))
+        self.assertEqual(code, 0, both.text())
+        run = self.start_run(scenario("server"))
+        self.assertEqual(run.wait_exit(), 4, run.text())
+        self.assertIn("clients alone can judge it: use judge: both", " ".join(run.text().split()))
+
     def test_a_page_that_is_none_blocks_with_what_it_is(self):
         gateway = self.gateway()
         models = gateway.url + "/models"

@@ -87,6 +87,61 @@ class OneOfTwoEngines(ServerCase):
                        r"it observed \d+ first tokens, and \d+ calls got one: a copy is not scraped")
 
 
+class StalePages(ServerCase):
+    def test_a_page_that_stands_still_is_never_a_pass(self):
+        stale = {"faults": f"{{kind: metrics_stale, pages: engines, {MIDDLE}}}"}
+        both, server, speed = self.play(
+            both=stale, server={**stale, "judge": "server"},
+            # What moves at the finish of a call, alone.
+            speed={**stale, "judge": "server", "bar": "{interactivity_p50: 10 tok/s, errors: 10%}"})
+        self.assert_exit(both, 0)
+        self.assertEqual(self.part(both.step, "TTFT")["verdict"], "pass")
+        for run in (server, speed):
+            self.assert_exit(run, 3)
+            self.says(run, "NO DATA 6 sessions have no data")
+        # Wanted, and not got.
+        self.says(both, "engines: TTFT of", "engines: time per token (per request) of")
+        still = "a copy is not scraped, or a page stands still|nothing was observed"
+        for run in (both, server, speed):
+            for key in ("ttft_p50", "interactivity_p50"):
+                if run is not speed or key != "ttft_p50":
+                    self.assert_by(run, "engines", key, "no data", still)
+            self.assert_by(run, "gateway", "errors", "pass")
+
+
+class PartialPages(ServerCase):
+    def test_families_that_are_gone_for_a_while(self):
+        # For half a second, amid the measured time, whenever that is.
+        gone = ", ".join(
+            "{kind: metrics_partial, form: families, pages: engines, "
+            "families: [\"vllm:request_success\", \"vllm:time_to_first_token_seconds\"], "
+            f"at: {at}ms, for: 500ms, from: first_request}}" for at in (6000, 8000))
+        bar = {"faults": gone, "measure": "8s", "bar": "{ttft_p50: 5s, errors: 10%}"}
+        both, server = self.play(both=bar, server={**bar, "judge": "server"})
+        self.assert_exit(both, 0)
+        # No data, and the repeat decides.
+        self.assert_exit(server, 0)
+        self.assertEqual([step["verdict"] for step in server.report["steps"]], ["no data", "pass"])
+        for run in (both, server):
+            first = run.report["steps"][0]["server"]
+            self.assert_by(run, "engines", "ttft_p50", "no data", "is gone|fell from", step=0)
+            self.assertEqual(first["findings"], [], "nothing was compared with it")
+            self.assertEqual({one["what"] for one in first["restarts"]}, {"counters fell"})
+            self.assertTrue(all(one["why"] for one in first["restarts"]), "each has its reason")
+            self.says(run, "resets engines: engine-", "engines: TTFT of engine-0: its counters did")
+            self.assertNotIn("restarts engines", run.words)
+            self.assert_by(run, "gateway", "errors", "pass", step=0)
+
+    def test_pages_that_are_cut_are_missing(self):
+        cut = f"{{kind: metrics_partial, form: cut, pages: engines, {MIDDLE}}}"
+        both, server = self.play(both={"faults": cut}, server={"faults": cut, "judge": "server"})
+        self.assert_exit(both, 0)
+        self.assert_exit(server, 3)
+        for run in (both, server):
+            self.assert_by(run, "engines", "ttft_p50", "no data", "the page could not be read")
+            self.assert_by(run, "gateway", "errors", "pass")
+
+
 class Restarts(ServerCase):
     def test_counters_reset_by_a_restart(self):
         # Within the first step's time, however slowly it began, and not in the next one's.
@@ -162,6 +217,22 @@ class Refusals(ServerCase):
         self.assertRegex(self.part(busy.step, "errors")["reason"], "^gateway: ")
 
 
+class CallersWhoGiveUp(ServerCase):
+    def test_a_good_status_is_no_good_answer(self):
+        hang = {"faults": "{kind: stall, after_tokens: 0, probability: 15%, at: 3s, "
+                          "from: first_request}",
+                "call_deadline": "1500ms", "measure": "8s", "bar": "{ttft_p50: 5s, errors: 3%}"}
+        both, server = self.play(both=hang, server={**hang, "judge": "server"})
+        self.assert_exit(both, 1)
+        self.assert_exit(server, 2)
+        self.says(server, "requests for errors that their callers gave up, and it turns on them")
+        for run in (both, server):
+            self.assert_by(run, "client", "errors", "fail")
+            self.assert_by(run, "gateway", "errors", "too close", "^0 of .*their callers gave up")
+            self.assertGreater(self.figure(run, "gateway", "cancelled")["value"], 3)
+            self.assertNotIn("contradict", run.words)
+
+
 class AfterTheRun(ServerCase):
     def test_orphaned_work_and_gauges_that_never_return(self):
         # Answers of longs: calls that the end cuts, with the engine working on or standing still.
@@ -196,6 +267,18 @@ class EndsOfSweeps(ServerCase):
         self.says(full, "PASS 6 sessions hold", "stopped by KV cache",
                   "ends after this step: the KV cache held at least 95% for")
         self.assertGreater(self.figure(full, "engines", "kv_fill")["max"], 0.95)
+
+    def test_a_short_peak_of_an_engine_that_is_gone_is_none(self):
+        # Full for 1.5 s, and its page is missing from then on.
+        peak, = self.play(peak={
+            "faults": "{kind: kv_full, share: 97%, at: 3s, for: 1500ms, from: first_request}, "
+                      "{kind: metrics_missing, copies: [0], at: 4s, from: first_request}",
+            "sessions": [6, 8], "target": 8, "bar": "{ttft_p50: 5s, errors: 10%}"})
+        self.assert_exit(peak, 0)
+        self.assertEqual(len(peak.report["steps"]), 2, peak.process.text())
+        for step in peak.report["steps"]:
+            self.assertIsNone(step["server"]["ends_sweep"])
+        self.assertNotIn("KV cache", peak.report["capacity"]["sentence"])
 
 
 class ContextLimit(ServerCase):

@@ -13,8 +13,8 @@
 #include "coordinator/hooks/hook_runner.h"
 #include "coordinator/judge/bar.h"
 #include "coordinator/scenario/evals_spec.h"
-#include "coordinator/scenario/notify_spec.h"
 #include "coordinator/scenario/kill_switch_spec.h"
+#include "coordinator/scenario/notify_spec.h"
 #include "coordinator/scenario/signals_spec.h"
 
 namespace plimsoll {

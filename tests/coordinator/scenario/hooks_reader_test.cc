@@ -64,7 +64,8 @@ TEST(HooksReader, EveryKey) {
                 "window: {length: 90m, between: \"22:00-06:00 Europe/Berlin\"}\n"));
   EXPECT_THAT(brief.hooks.rollback.argv, ElementsAre("./back.sh", "x"));
   EXPECT_EQ(brief.hooks.rollback.tries, 3u);
-  EXPECT_EQ(brief.window, (ScenarioWindow{.length = 90min, .between = "22:00-06:00 Europe/Berlin"}));
+  EXPECT_EQ(brief.window,
+            (ScenarioWindow{.length = 90min, .between = "22:00-06:00 Europe/Berlin"}));
 }
 
 TEST(HooksReader, WhatIsWrongIsSaidWithWhatToWrite) {

@@ -60,16 +60,21 @@ TEST(HookText, OfABadOneTheLastLinesMadePrintable) {
   EXPECT_THAT(HookText(model), HasSubstr("failed after 12s\n"));
 }
 
-TEST(HookText, AFailedRollbackIsSaidFirst) {
+TEST(HookText, AFailedRollbackIsSaidBeforeEverythingElse) {
   ReportModel model;
   model.run_id = "r1";
   model.rollback = RollbackState::kFailed;
   model.hooks = {Back(HookState::kFailed)};
-  EXPECT_THAT(HookText(model), HasSubstr("\nROLLBACK FAILED: "));
-  EXPECT_THAT(HookText(model), HasSubstr("plimsoll recover r1"));
-  EXPECT_LT(HookText(model).find("ROLLBACK"), HookText(model).find("hooks"));
+  for (const RunState state : {RunState::kFinished, RunState::kStopped, RunState::kRunning}) {
+    RunInfo info;
+    info.state = state;
+    const std::string text = EndText(info, model);
+    EXPECT_EQ(text.find("ROLLBACK FAILED: "), 0u) << text;
+    EXPECT_THAT(text, HasSubstr("plimsoll recover r1"));
+    EXPECT_LT(text.find("ROLLBACK"), text.find("hooks"));
+  }
   model.rollback = RollbackState::kDone;
-  EXPECT_THAT(HookText(model), Not(HasSubstr("ROLLBACK")));
+  EXPECT_THAT(EndText(RunInfo{}, model), Not(HasSubstr("ROLLBACK")));
 }
 
 TEST(HookJson, HoldsEveryFieldAndNullForWhatIsAbsent) {

@@ -95,7 +95,7 @@ kill_switch:
         production.waiting = 40
         run.wait_line(r"kill switch: prod-0 of production: waiting 40, over 6 \(2 before the run\)")
         self.assertEqual(run.wait_exit(), 5, run.text())
-        self.assertIn("aborting: calls in flight are hung up", run.text())
+        self.assertIn("STOPPED: kill switch: prod-0 of production", run.text("out"))
         # Never part of the verdict.
         step = self.report()["steps"][0]
         sources = {one["source"] for one in step["server"]["figures"]} if step["server"] else set()

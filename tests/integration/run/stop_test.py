@@ -101,7 +101,7 @@ class KillFile(Outside):
         self.assertEqual(run.wait_exit(), 5, run.text())
         self.assertLess(tripped - begun, 2, "looked at several times a second")
         self.assertLess(time.monotonic() - begun, 25, "the drain limit is 30 s")
-        self.assertIn("aborting: calls in flight are hung up", run.text())
+        self.assertIn("STOPPED: kill switch: the file", run.text("out"))
         self.assert_gone(run.agents)
         # The log has the instants of the rule and of the last record's agent's end.
         code, shown = self.command("runs", "show", run.id, "--store", self.store)

@@ -98,12 +98,20 @@ class QueueOfWindows(QueueCase):
         self.assertIn("done: it had its one run", text)
 
     def test_a_run_that_overstays_is_told_to_drain_in_time_for_its_rollback(self):
-        scenario = self.scenario(self.gateway().url, sessions=[2], target=2, measure="600s")
-        window = self.add(scenario, length="30s", flags=["--reserve", "20s", "--once"])
+        scenario = self.scenario(self.gateway().url, sessions=[2], target=2, measure="20s")
+        # Of what a run keeps for its end by itself less is wanted here: it is told from outside.
+        window = self.add(scenario, length="90s", flags=["--reserve", "70s", "--once"])
         serve = self.serve()
         serve.wait_line(f"{window}: started")
         serve.wait_line(f"{window}: its time is over but for the rollback's: it drains", 120)
         serve.wait_line(rf"{window}: run \S+, exit 5", 120)
+
+    def test_one_that_holds_no_step_is_not_queued(self):
+        scenario = self.scenario("http://127.0.0.1:1/v1", measure="600s")
+        code, added = self.command("window", "add", scenario, "--between", "00:00-24:00 UTC",
+                                   "--length", "5m", "--store", self.store)
+        self.assertEqual(code, 64, added.text())
+        self.assertIn("the window of 4m55s is too short", added.text())
 
     def test_a_server_that_dies_takes_its_run_along_and_the_next_says_so(self):
         scenario = self.scenario(self.gateway().url, sessions=[2], target=2, measure="600s")

@@ -48,7 +48,7 @@ Rows Agents() {
        .scenario = {{"fleet", R"({agents: 1, listen: "127.0.0.1:0", wait: 30s})"}},
        .dialled = true,
        .strike = {.kind = StrikeKind::kDropRecords, .after = "measuring, ", .wait = 1s},
-       .expect = Repeated("the records stream broke")},
+       .expect = Repeated("was lost during the step")},
   };
 }
 

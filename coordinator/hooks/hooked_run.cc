@@ -24,25 +24,6 @@ StatusOr<std::unique_ptr<HookedRun>> HookedRun::Begin(HookedRunDeps deps, const 
   return run;
 }
 
-void HookedRun::RunTries(HookPhase phase, const std::string& verdict, const std::string& reason,
-                         std::function<void(const HookOutcome&)> each,
-                         std::function<void(HookOutcome)> done) {
-  const IntentSpec& spec = intent_->facts().spec;
-  tries_ = std::make_unique<HookTries>(hooks_, deps_.loop,
-                                       TryRules{.tries = spec.hooks.of(phase).tries,
-                                                .wait = spec.rules.retry_wait,
-                                                .wait_max = spec.rules.retry_wait_max});
-  tries_->Run({.phase = phase,
-               .attempt = intent_->facts().NextAttempt(phase),
-               .verdict = verdict,
-               .reason = reason},
-              std::move(each), std::move(done));
-}
-
-void HookedRun::StopTries() {
-  if (tries_ != nullptr) tries_->Stop();
-}
-
 Status HookedRun::Settle(IntentState state) {
   // The guardian is told last: it looks at what is written.
   Status kept = state == IntentState::kRolledBack || state == IntentState::kPromoted

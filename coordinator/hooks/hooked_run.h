@@ -10,7 +10,6 @@
 #include "common/base/clock.h"
 #include "common/loop/event_loop.h"
 #include "coordinator/hooks/guardian.h"
-#include "coordinator/hooks/hook_tries.h"
 #include "coordinator/hooks/process_hooks.h"
 #include "coordinator/hooks/run_intent.h"
 
@@ -33,16 +32,8 @@ class HookedRun {
   // Lets go of the intent. Without Settle() the guardian rolls back after its grace.
   ~HookedRun();
 
-  // For single starts: rollout, promote.
+  // Starts its hooks, one at a time; HookTries starts them again.
   HookPort& port() { return hooks_; }
-  bool Has(HookPhase phase) const { return !intent_->facts().spec.hooks.of(phase).empty(); }
-  // The hook of that phase, with its tries and their pauses. `each` gets every outcome, to be kept;
-  // `done` the last. Nothing else runs meanwhile.
-  void RunTries(HookPhase phase, const std::string& verdict, const std::string& reason,
-                std::function<void(const HookOutcome&)> each,
-                std::function<void(HookOutcome)> done);
-  // No further try, and what runs is ended; `done` comes as ever.
-  void StopTries();
 
   // The run is over, the store has every outcome. kRolledBack, kPromoted: nothing is owed, the
   // intent goes and the guardian with it. kFailed: it is kept, `plimsoll recover` tries again.
@@ -55,7 +46,6 @@ class HookedRun {
   std::unique_ptr<RunIntent> intent_;
   std::unique_ptr<GuardianKeeper> guardian_;
   ProcessHooks hooks_;
-  std::unique_ptr<HookTries> tries_;
 };
 
 }  // namespace plimsoll

@@ -8,6 +8,7 @@
 
 #include "common/base/real_clock.h"
 #include "common/loop/event_loop.h"
+#include "coordinator/hooks/hook_tries.h"
 #include "coordinator/hooks/hooked_run.h"
 
 namespace {
@@ -47,8 +48,11 @@ int main(int argc, char** argv) {
   Say("guarded");
   int code = 0;
   const auto each = [](const HookOutcome& outcome) { Say(HookSentence(outcome)); };
-  (*run)->RunTries(HookPhase::kRollout, "none", "", each, [&](HookOutcome) {
-    (*run)->RunTries(HookPhase::kRollBack, "pass", "", each, [&](HookOutcome last) {
+  const Duration wait = spec.rules.retry_wait;
+  HookTries rollout((*run)->port(), loop, {.tries = spec.hooks.rollout.tries, .wait = wait});
+  HookTries rollback((*run)->port(), loop, {.tries = spec.hooks.rollback.tries, .wait = wait});
+  rollout.Run({.phase = HookPhase::kRollout, .verdict = "none"}, each, [&](HookOutcome) {
+    rollback.Run({.phase = HookPhase::kRollBack, .verdict = "pass"}, each, [&](HookOutcome last) {
       code = last.ok() ? 0 : 6;
       const Status kept =
           (*run)->Settle(last.ok() ? IntentState::kRolledBack : IntentState::kFailed);

@@ -22,6 +22,7 @@
 #include "common/loop/signals.h"
 #include "coordinator/cli/corpus_files.h"
 #include "coordinator/cli/parse_words.h"
+#include "coordinator/cli/program_beside.h"
 #include "coordinator/rehearse/rehearsal.h"
 #include "coordinator/rehearse/rows.h"
 #include "coordinator/rehearse/rows_file.h"
@@ -83,13 +84,9 @@ StatusOr<std::vector<Row>> RowsOf(const Flags& flags) {
 
 // The programs beside this one, with what each calls itself.
 StatusOr<Programs> FindPrograms(EventLoop& loop) {
-  std::error_code error;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
-  if (error) return absl::UnavailableError("/proc/self/exe: " + error.message());
-  const auto beside = [&](const char* name) { return (self.parent_path() / name).string(); };
-  Programs programs{.plimsoll = self.string(),
-                    .agent = beside("plimsoll-agent"),
-                    .gateway = beside("plimsoll-gateway")};
+  Programs programs{.plimsoll = ProgramBeside("plimsoll"),
+                    .agent = ProgramBeside("plimsoll-agent"),
+                    .gateway = ProgramBeside("plimsoll-gateway")};
   for (const std::string& program : {programs.plimsoll, programs.agent, programs.gateway}) {
     std::string said;
     ASSIGN_OR_RETURN(const auto child,
